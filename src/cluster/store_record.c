@@ -101,7 +101,7 @@ static bool is_about(const char *document, const char *job_name, const char *nam
 	       text_equals(json_get_string(metadata, "namespace", "default"), namespace_name);
 }
 
-/* Parts may be missing if a user, or an older muster, created it: they count as empty. */
+/* Parts may be missing if a user created it: they count as empty. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record, struct err *err)
 {
 	const struct json *metadata = json_get(config_map, "metadata");

@@ -29,8 +29,7 @@
 #define CACHE_KIB 256
 #define HOW_TO_MOVE "set MUSTER_STATE_DIR to a writable directory"
 #define HOW_TO_BEGIN "move it away, with its -wal and -shm files, to start with an empty job list"
-/* "must", the application id that distinguishes a file from those of other programs; files of the
- * first versions of muster have none. */
+/* "must", the application id that distinguishes a file from those of other programs. */
 #define APPLICATION 0x6d757374
 #define STRING_OF(number) STRING_OF_TOKEN(number)
 #define STRING_OF_TOKEN(token) #token
@@ -461,7 +460,7 @@ static int check_format(struct database *database, struct err *err)
 		rc = query_database_number(database, "PRAGMA application_id", &application, err);
 	if (rc < 0)
 		return rc;
-	if (format <= 0 || (application != APPLICATION && application != 0))
+	if (format <= 0 || application != APPLICATION)
 		return err_set(err, ERR_IO, "'%s' was not written by muster; " HOW_TO_BEGIN,
 			       database->path);
 	if (format > known)

@@ -1,6 +1,5 @@
 """The job of examples/elastic-kubernetes on the real node: it goes on while Pods come and go, and without its server for a time."""
 
-import importlib.util
 import json
 import pathlib
 import re
@@ -10,6 +9,7 @@ import sys
 import pytest
 
 from conftest import BINARY, ROOT, python_pod, system, until
+from needs import needs_tensorflow
 from test_real_node import needs_python_of_the_system
 
 FILE = ROOT / "examples" / "elastic-kubernetes" / "elastic.yaml"
@@ -125,7 +125,7 @@ def test_training_goes_on_while_pods_come_and_go(namespace, start):
     assert namespace.get("job", "digits")["status"].get("failed", 0) == 0
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 def test_tensorflow_trains_on_after_a_pod_was_deleted(namespace, start):
     text = pathlib.Path(ROOT / "examples" / "digits" / "train.py").read_text()
     checkpoints = start(text)

@@ -1,7 +1,6 @@
 """The jobs of examples/tfjob on a real Kubernetes: `kubectl apply -k deploy`, then each job, which trains and succeeds."""
 
 import functools
-import importlib.util
 import json
 import pathlib
 import re
@@ -9,6 +8,7 @@ import re
 import pytest
 
 from conftest import ROOT, until
+from needs import needs_tensorflow
 from test_image import image, image_file  # noqa: F401
 from test_operator import conditions, crd, deployed  # noqa: F401
 from test_real_node import needs_python_of_the_system
@@ -22,7 +22,7 @@ LEARNED = 0.8  # of ten classes
 
 def trains(test):
     marks = [pytest.mark.long, pytest.mark.disturbs, needs_python_of_the_system,
-             pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")]
+             needs_tensorflow]
     return functools.reduce(lambda marked, mark: mark(marked), marks, test)
 
 

@@ -1,6 +1,5 @@
 """A real training under `muster operator` goes on, from its last step, whatever happens to its Pods and their node."""
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -10,6 +9,7 @@ import signal
 import pytest
 
 from conftest import ROOT, python_pod, until
+from needs import needs_tensorflow
 from test_operator import crd, operator, tfjob  # noqa: F401
 from test_real_node import needs_python_of_the_system
 
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.disturbs,
     pytest.mark.long,
     pytest.mark.skipif("MUSTER_SOAK_NODE" not in os.environ, reason="four starts of TensorFlow (script/soak)"),
-    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow"),
+    needs_tensorflow,
     needs_python_of_the_system,
 ]
 

@@ -1,6 +1,5 @@
 """The real node runs Pods as a node of any cluster does: with logs, names, exec, and real TensorFlow."""
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -11,6 +10,7 @@ import programs
 import pytest
 
 from conftest import ROOT, SCRIPT, headless_service, named, python_pod, real_pod, terminated
+from needs import needs_tensorflow
 
 needs_python_of_the_system = pytest.mark.skipif(
     sys.base_prefix != "/usr", reason="the running Python does not come from /usr, which Pods are given")
@@ -83,7 +83,7 @@ def test_a_pod_reaches_the_api_server_with_its_account(namespace):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 @needs_python_of_the_system
 def test_two_workers_train_in_step(namespace):
     replicas = ["worker-0", "worker-1"]

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import importlib.util
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import threading
 import pytest
 
 from conftest import LIMIT, ROOT, few, python_pod
+from needs import needs_tensorflow
 from test_real_node import needs_python_of_the_system
 
 BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
@@ -347,7 +347,7 @@ def test_a_context_that_is_not_there_is_wrong_use(muster):
     assert "elsewhere" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 @needs_python_of_the_system
 @pytest.mark.long
 def test_two_workers_train_in_step(muster, namespace, tmp_path):

@@ -1,7 +1,6 @@
 """`muster serve` on a real Kubernetes: jobs that clients of ElasticDL's launcher ask for over HTTP."""
 
 import concurrent.futures
-import importlib.util
 import json
 import os
 import re
@@ -18,6 +17,7 @@ import pytest
 import images
 import oci
 from conftest import BINARY, LIMIT, ROOT, Muster, python_pod, until
+from needs import needs_tensorflow
 from test_image import NAME, image, image_file  # noqa: F401
 from test_operator import crd  # noqa: F401
 from test_real_node import needs_python_of_the_system
@@ -426,7 +426,7 @@ def test_the_deployment_needs_its_token_and_no_other_rights(deployed, cluster, m
 @pytest.mark.long
 @pytest.mark.disturbs
 @needs_python_of_the_system
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 def test_the_steps_of_the_document_train_its_examples(deployed, cluster, muster, namespace, tmp_path):
     """Steps 3 to 5: a training image, the master, the client; nothing but the address and the namespace is of this cluster."""
     client = old_client(muster, tmp_path)

@@ -1,12 +1,12 @@
 """The workshop of examples/template on a real Kubernetes: what `render` makes of it, `kubectl apply`, training, the page."""
 
-import importlib.util
 import json
 import sys
 
 import pytest
 
 from conftest import ROOT, python_pod, until
+from needs import needs_tensorflow
 from test_operator import crd, operator  # noqa: F401
 from test_real_node import needs_python_of_the_system
 
@@ -50,7 +50,7 @@ def get(namespace, service, path):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 @needs_python_of_the_system
 def test_what_kubectl_applied_trains_and_the_page_has_the_model(muster, operator, namespace, volume):  # noqa: F811
     name = "training-distributed-user1"

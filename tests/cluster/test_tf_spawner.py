@@ -4,7 +4,6 @@ The command lines are those of the document, by a link called tf-spawner; kubect
 no images of a registry and no proxy for Services, so that the templates name what it has, and Services are headless.
 """
 
-import importlib.util
 import json
 import re
 import select
@@ -14,6 +13,7 @@ import sys
 import pytest
 
 from conftest import LIMIT, ROOT, few, python_pod, real_pod
+from needs import needs_tensorflow
 from test_real_node import needs_python_of_the_system
 
 KINDS = "pods,services,configmaps"
@@ -155,7 +155,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(spawner):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_tensorflow
 @needs_python_of_the_system
 def test_two_workers_train_in_step(spawner, namespace):
     spawner.write_templates(python_pod("PODNAME"))

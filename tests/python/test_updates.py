@@ -2,7 +2,6 @@
 is the worker's example, so that everything that comes of it can be told in the head."""
 
 import concurrent.futures
-import importlib.util
 import itertools
 import threading
 import types
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 
 from muster_check.events import Fault
+from needs import needs_tensorflow
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = needs_tensorflow
 STEPS = 7
 NUMBERS = itertools.count()
 DEVICE = "/job:localhost/task:0"

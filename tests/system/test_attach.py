@@ -6,8 +6,6 @@ import pytest
 
 from conftest import LIMIT, read_until
 
-pytestmark = pytest.mark.sanitize
-
 # Ends with the code that somebody writes into the file.
 UNTIL_TOLD = "echo up; until [ -s end ]; do sleep 0.05; done; echo done; exit $(cat end)"
 

@@ -16,8 +16,6 @@ from conftest import KILLS, LIMIT, read_line, read_until
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 from servers import make_stub
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture(scope="session")
 def stubs(tmp_path_factory):

@@ -8,6 +8,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.unsanitized
+
 
 @pytest.fixture
 def check(tmp_path):

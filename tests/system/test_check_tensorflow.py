@@ -16,7 +16,7 @@ from conftest import LIMIT, few
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 
 TENSORFLOW = importlib.util.find_spec("tensorflow")
-pytestmark = pytest.mark.skipif(TENSORFLOW is None, reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, pytest.mark.skipif(TENSORFLOW is None, reason="the running Python has no TensorFlow")]
 
 
 @pytest.fixture

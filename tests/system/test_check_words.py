@@ -7,6 +7,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.unsanitized
+
 NEW = {
     "stream": ['\tprintf("hello\\n");', '\tfputs(name, stderr);', '\tfile_write_all(STDOUT_FILENO, name, 1, NULL);',
                '\twrite(2, name, 1);', '\tstart.output_fd = STDERR_FILENO;', '\tif (isatty(STDOUT_FILENO) && puts(name))'],

@@ -6,8 +6,6 @@ import pytest
 
 from conftest import ROOT
 
-pytestmark = pytest.mark.sanitize
-
 MANUAL = ROOT / "docs" / "man"
 
 

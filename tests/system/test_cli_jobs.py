@@ -12,8 +12,6 @@ import pytest
 from conftest import LIMIT, conditions, read_line, read_until, replicas
 from processes import parent_of, wait_until, wait_until_process_is_gone
 
-pytestmark = pytest.mark.sanitize
-
 FOREVER = ["--", "sh", "-c", "echo started; exec sleep 1000"]
 
 

@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 JOB = """\
 apiVersion: kubeflow.org/v1
 kind: TFJob

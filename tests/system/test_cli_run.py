@@ -11,8 +11,6 @@ import pytest
 
 from conftest import BINARY, LIMIT, conditions, read_until, replicas
 
-pytestmark = pytest.mark.sanitize
-
 
 def shell(command):
     return ["--", "sh", "-c", command]

@@ -9,8 +9,6 @@ import pytest
 
 from conftest import BINARY, LIMIT, read_line, read_until
 
-pytestmark = pytest.mark.sanitize
-
 
 UNTIL_IT_MAY_GO = "until [ -e go ]; do sleep 0.1; done"
 

@@ -18,6 +18,8 @@ from test_kube_fetch import KubeWithExec, say, stopped  # noqa: F401
 from test_operator_refusals import Refusing, told
 from tfjobs import NAMESPACE, kube, refuse, serve  # noqa: F401
 
+pytestmark = pytest.mark.unsanitized
+
 STUB = pathlib.Path(__file__).with_name("stub_clock.c")
 HOURS = 3600
 # Says on SIGTERM that it goes on, and ends when it is told to.

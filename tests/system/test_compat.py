@@ -9,8 +9,6 @@ import pytest
 
 from conftest import BINARY, ROOT
 
-pytestmark = pytest.mark.sanitize
-
 VARIABLES = ("TF_DIST_GRPC_SERVER_URL", "TF_DIST_GRPC_PORT", "TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT",
              "TF_DIST_GCLOUD_COMPUTE_ZONE", "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER")
 SPEC = "worker|localhost:2222;foo:2222,ps|bar:2222;qux:2222"

@@ -1,6 +1,5 @@
 """Old command lines with real servers, as scripts call them: through links of the old names."""
 
-import importlib.util
 import os
 import re
 import signal
@@ -10,10 +9,10 @@ import sys
 import pytest
 
 from conftest import BINARY, LIMIT, read_until
+from needs import needs_tensorflow
 from servers import free_port
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 
 @pytest.fixture

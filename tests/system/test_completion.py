@@ -13,8 +13,6 @@ import pytest
 
 from conftest import BINARY, LIMIT, ROOT
 
-pytestmark = pytest.mark.sanitize
-
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
     "zsh": ["zsh", "-f", "-i"],

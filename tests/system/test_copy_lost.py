@@ -17,8 +17,6 @@ from conftest import LIMIT
 from http_server import HttpServer, make_certificate, tls_context
 from websocket_server import accept, close, frame, read_frame
 
-pytestmark = pytest.mark.sanitize
-
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
 INPUT, OUTPUT, ERROR_OUTPUT, STATUS, END = b"\x00", b"\x01", b"\x02", b"\x03", b"\xff"
 SUCCESS = STATUS + b'{"metadata":{},"status":"Success"}'

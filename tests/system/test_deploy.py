@@ -6,6 +6,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.unsanitized
+
 LEVELS = {"operator.yaml": "restricted", "serve/serve.yaml": "baseline"}  # images of serve's clients may run as root
 
 

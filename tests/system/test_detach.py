@@ -8,12 +8,8 @@ import signal
 import subprocess
 import termios
 
-import pytest
-
 from conftest import BINARY, LIMIT, conditions, objects_of, read_until
 from processes import parent_of, wait_until_process_is_gone
-
-pytestmark = pytest.mark.sanitize
 
 
 def read_to_end(terminal):

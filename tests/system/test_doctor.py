@@ -9,8 +9,6 @@ import pytest
 
 from conftest import BINARY
 
-pytestmark = pytest.mark.sanitize
-
 WHEEL = ("tensorflow/__init__.py", "tensorflow/libtensorflow_cc.so.2", "tensorflow_cpu-2.21.0.dist-info/METADATA",
          "tf_keras-2.21.0.dist-info/METADATA", "scikit_learn-1.7.2.dist-info/METADATA")
 

@@ -12,8 +12,6 @@ import pytest
 
 from conftest import BINARY, LIMIT, read_line
 
-pytestmark = pytest.mark.sanitize
-
 KUBERNETES = pathlib.Path(BINARY).with_name("muster-kubernetes")
 # The compiler's own and those of the sanitizers come besides.
 LEAN = {"libevent_core-2.1.so.7", "libevent_extra-2.1.so.7", "libjansson.so.4", "libyaml-0.so.2", "libsqlite3.so.0"}

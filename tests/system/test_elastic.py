@@ -14,8 +14,6 @@ from conftest import BINARY, LIMIT, ROOT, Muster, read_until
 from processes import wait_until
 from servers import free_port
 
-pytestmark = pytest.mark.sanitize
-
 @pytest.fixture
 def machines(muster):
     return Machines(muster, free_port())

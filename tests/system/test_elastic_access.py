@@ -19,8 +19,6 @@ from servers import free_port
 from test_elastic import call_of
 from test_elastic_planned import begin, end_all, send_all
 
-pytestmark = pytest.mark.sanitize
-
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a directory to another user")
 CLIENT_CALL = ("--master", "http://127.0.0.1:1", "--strategy", "AllReduce", "--worker-num", "1", "--image", "a", "--task", "test")
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")

@@ -7,8 +7,6 @@ import pytest
 from agents import WORKER, machines_with, start_orchestrator
 from processes import wait_until
 
-pytestmark = pytest.mark.sanitize
-
 # What it is told is a code, or the step that it has reached and a code.
 SCRIPT = WORKER.replace('exit "$(cat "$fifo.told")"', r"""
 read -r step code < "$fifo.told"

@@ -11,8 +11,6 @@ from agents import WORKER, machines_with, start_orchestrator
 from conftest import replicas
 from processes import wait_until
 
-pytestmark = pytest.mark.sanitize
-
 # What it is told is a code, or "stay", and the error that it prints before.
 SCRIPT = WORKER.replace('exit "$(cat "$fifo.told")"', r"""
 read -r code error < "$fifo.told"

@@ -13,6 +13,8 @@ from agents import Machines, start_orchestrator
 from conftest import LIMIT, ROOT, read_until
 from servers import free_port
 
+pytestmark = pytest.mark.unsanitized
+
 HELPER = ROOT / "python" / "muster_elastic.py"
 
 # What makes the workers know each other, and one step, in which all take part.

@@ -4,14 +4,10 @@ import os
 import random
 import signal
 
-import pytest
-
 from agents import Machines, ask, start_orchestrator
 from conftest import KILLS, LIMIT
 from processes import children_of, processes_with, wait_until
 from servers import free_port
-
-pytestmark = pytest.mark.sanitize
 
 # Works in steps, as training does, until the file says that it was enough.
 WORKER = """#!/bin/sh

@@ -19,8 +19,6 @@ from servers import free_port
 from test_elastic import call_of
 from test_elastic_state import AT_ONCE, Server, begin_with_two, end_well
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture
 def machines(muster):

@@ -12,8 +12,6 @@ from conftest import LIMIT, read_line, read_until
 from processes import processes_with, wait_until, wait_until_process_is_gone
 from servers import free_port
 
-pytestmark = pytest.mark.sanitize
-
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
 
 # It needs as long to save as the test wants.

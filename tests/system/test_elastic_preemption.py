@@ -1,6 +1,5 @@
 """TensorFlow's PreemptionCheckpointHandler under `muster launch`: the codes with which it exits are no failures."""
 
-import importlib.util
 import os
 import re
 import signal
@@ -9,10 +8,10 @@ import pytest
 
 from agents import Machines, start_orchestrator
 from conftest import LIMIT, read_until
+from needs import needs_tensorflow
 from servers import free_port
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                                   reason="the running Python has no TensorFlow")]
+pytestmark = [pytest.mark.unsanitized, pytest.mark.long, needs_tensorflow]
 
 SCRIPT = """\
 import os, sys

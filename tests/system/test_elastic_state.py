@@ -11,8 +11,6 @@ from disks import SmallDisk, needs_mount
 from processes import wait_until
 from servers import free_port
 
-pytestmark = pytest.mark.sanitize
-
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0,is_host=0", "--max-restarts", 5)
 
 

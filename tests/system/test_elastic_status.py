@@ -11,8 +11,6 @@ from agents import Machines, ask, start_orchestrator
 from conftest import LIMIT, read_line
 from servers import free_port
 
-pytestmark = pytest.mark.sanitize
-
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
 
 

@@ -1,6 +1,5 @@
 """Real TensorFlow on machines that come and go: network namespaces as machines, with an orchestrator on one of its own."""
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -13,11 +12,11 @@ import time
 import pytest
 
 from conftest import BINARY, LIMIT, ROOT, read_line, read_until
+from needs import needs_tensorflow
 from networks import machines_of
 from processes import children_of, processes_with, wait_until_none_has
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 TRAIN = ROOT / "examples" / "digits" / "train.py"
 PYTHON = {"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}

@@ -10,6 +10,8 @@ import pytest
 
 from conftest import BINARY, Muster, read_until
 
+pytestmark = pytest.mark.unsanitized
+
 CALL = ["--strategy", "AllReduce", "--ps-num", "0", "--worker-num", "4", "--image", "allreduce", "--task", "test"]
 
 

@@ -1,6 +1,5 @@
 """The template of examples/: its job trains under real TensorFlow, and its page has the newest model by itself."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -12,9 +11,9 @@ import urllib.request
 import pytest
 
 from conftest import ROOT, read_line
+from needs import needs_tensorflow
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 TEMPLATE = ROOT / "examples" / "template"
 LIMIT = 900  # half a minute where nothing else runs

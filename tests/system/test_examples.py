@@ -1,6 +1,5 @@
 """The examples under real TensorFlow: by flags, by file, and with a process killed in mid-training."""
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -13,9 +12,9 @@ import sys
 import pytest
 
 from conftest import ROOT, few, read_line, read_until, replicas
+from needs import needs_tensorflow
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 DIGITS = ROOT / "examples" / "digits"
 PARAMETER_SERVER = ROOT / "examples" / "parameter_server"

@@ -18,8 +18,6 @@ from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import document, put_record
 from websocket_server import accept, close, frame, read_frame
 
-pytestmark = pytest.mark.sanitize
-
 V5 = "v5.channel.k8s.io"
 INPUT, OUTPUT, ERROR_OUTPUT, STATUS, SIZE, END = b"\x00", b"\x01", b"\x02", b"\x03", b"\x04", b"\xff"
 SUCCESS = STATUS + b'{"metadata":{},"status":"Success"}'

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n'
 OF_ONE = "RuntimeError: DataLoader worker (pid 24827) is killed by signal: Killed. \n"
 OF_PEERS = ("RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:561] Connection closed by peer [127.0.0.1]:40363. "

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 CONTAINER = "{name: tensorflow, image: i, command: [echo, hi]}"
 JOB = ("apiVersion: kubeflow.org/v1\n"
        "kind: TFJob\n"

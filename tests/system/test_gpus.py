@@ -12,8 +12,6 @@ import pytest
 from conftest import replicas
 from processes import wait_until_process_is_gone
 
-pytestmark = pytest.mark.sanitize
-
 STUB = pathlib.Path(__file__).with_name("stub_nvml.c")
 SHOW = 'echo "$MUSTER_ROLE-$MUSTER_INDEX sees [${CUDA_VISIBLE_DEVICES-unset}], local rank [$LOCAL_RANK]"'
 

@@ -13,8 +13,6 @@ import pytest
 
 from conftest import read_line, read_until
 
-pytestmark = pytest.mark.sanitize
-
 WORKERS = "use -w N for the number of workers"
 TAIL = "use --tail N for the last N lines"
 GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"

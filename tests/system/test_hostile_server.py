@@ -19,8 +19,6 @@ from test_kube_foreign import LABELS, UID, begun, document, put_record
 from test_kube_secret import KubeWithKeepers
 from websocket_server import accept, frame
 
-pytestmark = pytest.mark.sanitize
-
 UP = "../../../../escaped"  # from a job's own folder, and from that of `logs`, to the test's
 
 

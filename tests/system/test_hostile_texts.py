@@ -14,8 +14,6 @@ from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import LABELS, UID, document, put_record
 
-pytestmark = pytest.mark.sanitize
-
 WHERE = "kubernetes/ada/story"
 COMMANDS = [
     ["status", WHERE], ["status", "-o", "json", WHERE], ["status", "-o", "yaml", WHERE], ["ps", "--on", "kubernetes"],

@@ -16,8 +16,6 @@ import pytest
 from conftest import BINARY, LIMIT, read_line
 from http_server import HttpServer, tls_context
 
-pytestmark = pytest.mark.sanitize
-
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "ask"
 UNREACHABLE, LOST, REFUSED, INVALID, TOO_LARGE = -6, -5, -7, -1, -8
 

@@ -11,8 +11,6 @@ import pytest
 
 from conftest import BINARY, LIMIT
 
-pytestmark = pytest.mark.sanitize
-
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "ask"
 MOST = 32 << 20  # far above every limit, and above what sockets buffer
 HEADER = b"X-A: " + b"a" * 1000 + b"\r\n"

@@ -18,8 +18,6 @@ import pytest
 from conftest import BINARY, LIMIT, read_line
 from http_server import make_certificate
 
-pytestmark = pytest.mark.sanitize
-
 SERVE = pathlib.Path(BINARY).parent / "tests" / "http" / "http_serve"
 HEADERS, BODY, CONNECTIONS = 4096, 20000, 8
 HANDSHAKES = 1024  # LIMIT_HANDSHAKES of src/http/server.c

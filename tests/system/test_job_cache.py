@@ -8,8 +8,6 @@ import pytest
 from fake_kube import FakeKube, refuse
 from kube_tool import KubeTool
 
-pytestmark = pytest.mark.sanitize
-
 KINDS = {"owners", "leases", "pods", "services", "networkpolicies", "files"}
 
 

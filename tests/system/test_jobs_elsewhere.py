@@ -11,8 +11,6 @@ import pytest
 from conftest import LIMIT, read_line
 from fake_kube import FakeKube, cut, refuse
 
-pytestmark = pytest.mark.sanitize
-
 # One call of each command that is about a job.
 ABOUT_A_JOB = [["status"], ["stop"], ["delete"], ["suspend"], ["resume"], ["logs"]]
 

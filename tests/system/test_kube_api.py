@@ -11,8 +11,6 @@ from fake_kube import FakeKube, cut, cut_after_doing, refuse
 from http_server import HttpServer
 from living_kube import LivingKube
 
-pytestmark = pytest.mark.sanitize
-
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "kube_ask"
 INVALID, NOT_FOUND, EXISTS, CONFLICT, UNREACHABLE, REFUSED = -1, -2, -3, -4, -6, -7
 POD = {"metadata": {"name": "worker-0", "labels": {"muster/job": "digits"}}}

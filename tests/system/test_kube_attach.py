@@ -3,13 +3,9 @@
 import json
 import threading
 
-import pytest
-
 from conftest import LIMIT, read_until
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
-
-pytestmark = pytest.mark.sanitize
 
 
 class AllAtOnce:

@@ -13,8 +13,6 @@ from conftest import BINARY, LIMIT
 from http_server import HttpServer, make_certificate, tls_context
 from websocket_server import accept, close, frame, read_frame
 
-pytestmark = pytest.mark.sanitize
-
 RUN = pathlib.Path(BINARY).parent / "tests" / "kube" / "run_in_pod"
 FAILED = 125
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"

@@ -15,8 +15,6 @@ from http_server import make_certificate, tls_context
 from living_kube import LINES, LivingKube
 from trouble import Trouble
 
-pytestmark = pytest.mark.sanitize
-
 SEEDS = int(os.environ.get("MUSTER_SOAK_FAULTS", "16"))
 AT_ONCE = 8
 TOKEN = "hunter2-a-secret"

@@ -17,8 +17,6 @@ from test_exec import OUTPUT, SUCCESS, V5, failure
 from test_jobs_elsewhere import write_kubeconfig
 from websocket_server import accept, close, frame
 
-pytestmark = pytest.mark.sanitize
-
 LATE = 4  # seconds after which a kubelet says that a container has ended, or a copy begins
 
 

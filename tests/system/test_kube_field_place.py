@@ -9,8 +9,6 @@ from fake_kube import refuse
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 POD = """\
 kind: Pod
 spec:

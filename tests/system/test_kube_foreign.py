@@ -12,8 +12,6 @@ from fake_kube import refuse
 from living_kube import LivingKube, merge
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 UID = "5d0c1f3e-0000-4000-8000-000000000001"
 LABELS = {"app.kubernetes.io/managed-by": "muster", "muster/job": "story"}
 

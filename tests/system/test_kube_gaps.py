@@ -12,8 +12,6 @@ from living_kube import LivingKube
 from processes import wait_until
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 
 class KubeWithGap(LivingKube):
     """An object of this kind and name, the one of this number, is never shown: when its client knows that it was made, there is

@@ -10,8 +10,6 @@ from conftest import BINARY, LIMIT, read_line, read_until
 from living_kube import LivingKube
 from test_jobs_elsewhere import LONG_AGO, put_job, put_lease, write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 WORD = r"(?:'[^']*'|[\w%+./:=@-]+)"  # as shell_word_add writes it
 COMMAND_LINE = re.compile(rf"muster (?:logs|attach|delete|stop|ps|status|wait)(?: {WORD})+")
 

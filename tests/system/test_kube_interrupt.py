@@ -15,8 +15,6 @@ from processes import interrupt
 from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import document, put_record
 
-pytestmark = pytest.mark.sanitize
-
 
 class Hanging:
     """From `begin` on the server never answers what is about the job's record; each such call is met by an interrupt.

@@ -11,8 +11,6 @@ from living_kube import LivingKube
 from processes import wait_until_none_has
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture
 def kube():

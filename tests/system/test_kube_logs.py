@@ -9,8 +9,6 @@ from living_kube import LivingKube
 from processes import wait_until
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 
 class Halves:
     """The logs of two Pods that are asked for what is there now; each comes in two parts, and the sender of the second waits."""

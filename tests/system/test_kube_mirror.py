@@ -11,8 +11,6 @@ from fake_kube import (FakeKube, byte_by_byte, cut, ends_at_once, fail_in_the_st
                        no_event, refuse, silence)
 from kube_tool import KubeTool
 
-pytestmark = pytest.mark.sanitize
-
 
 class Mirror(KubeTool):
     """The program that mirrors, and what it has said so far."""

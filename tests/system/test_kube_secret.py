@@ -11,8 +11,6 @@ from processes import wait_until_none_has
 from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import begun, document, put_record
 
-pytestmark = pytest.mark.sanitize
-
 SECRET = ("secrets", "story.env")
 
 

@@ -4,14 +4,10 @@ import signal
 import threading
 from contextlib import contextmanager
 
-import pytest
-
 from conftest import LIMIT, read_until
 from living_kube import LivingKube
 from processes import interrupt, wait_until
 from test_jobs_elsewhere import write_kubeconfig
-
-pytestmark = pytest.mark.sanitize
 
 CHANGES = ("PATCH", "PUT")
 

@@ -3,9 +3,13 @@
 import json
 import signal
 
+import pytest
+
 from conftest import LIMIT, read_until
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
+
+pytestmark = pytest.mark.unsanitized
 
 OWNER = ("configmaps", "story.job")
 

@@ -12,8 +12,6 @@ import pytest
 
 from conftest import BINARY
 
-pytestmark = pytest.mark.sanitize
-
 PRINT = pathlib.Path(BINARY).parent / "tests" / "kube" / "print_kubeconfig"
 PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 DATA = base64.b64encode(PEM.encode()).decode()

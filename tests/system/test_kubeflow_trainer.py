@@ -9,8 +9,6 @@ import pytest
 from conftest import LIMIT, ROOT
 from networks import machines_of
 
-pytestmark = pytest.mark.sanitize
-
 PLACE = 'echo "place $RANK $WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR $MASTER_PORT $GLOO_SOCKET_IFNAME"'
 
 

@@ -7,8 +7,6 @@ import tempfile
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 TWO = ("--standalone", "--nproc-per-node", 2, "--name", "digits", "--replace")
 SAYS = ("--no-python", "sh", "-c", "echo out $LOCAL_RANK; echo err $LOCAL_RANK >&2")
 

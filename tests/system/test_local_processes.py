@@ -13,6 +13,8 @@ import pytest
 from conftest import BINARY, LIMIT, read_line, read_until, replicas
 from disks import SmallDisk, needs_mount
 
+pytestmark = pytest.mark.unsanitized
+
 
 def configurations(text):
     """Every TF_CONFIG that was printed."""

@@ -2,14 +2,10 @@
 
 import re
 
-import pytest
-
 from conftest import LIMIT, read_until
 from http_server import make_certificate, tls_context
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
-
-pytestmark = pytest.mark.sanitize
 
 SECRET = "xyzzy-that-no-log-may-have"
 

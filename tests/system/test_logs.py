@@ -18,8 +18,6 @@ import pytest
 from conftest import BINARY, LIMIT, read_until, replicas
 from processes import parent_of
 
-pytestmark = pytest.mark.sanitize
-
 
 def sh(script):
     return "--", "sh", "-c", script

@@ -8,6 +8,8 @@ import pytest
 
 from conftest import LIMIT, ROOT, read_until
 
+pytestmark = pytest.mark.unsanitized
+
 TELLS_VERSION = """#!/bin/sh
 [ $1 != introspect ] || exec echo '{"version": "1"}'
 """

@@ -13,8 +13,6 @@ from conftest import LIMIT, read_line, read_until
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 TOLD = re.compile(r"muster: metrics of job '(.+)': (?:http://(.+):(\d+)|unix:(.+))\n")
 
 

@@ -1,7 +1,6 @@
 """The models of `muster check`, really trained, on servers that muster runs."""
 
 import gzip
-import importlib.util
 import json
 import math
 import os
@@ -16,10 +15,10 @@ import numpy as np
 import pytest
 
 from conftest import BINARY, few, read_line, read_until, replicas
+from needs import needs_tensorflow
 from servers import free_port
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 MODELS = pathlib.Path(BINARY).parent / "python" / "check_models.pyz"
 STEPS = 40

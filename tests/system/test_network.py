@@ -12,8 +12,6 @@ from networks import machines_of
 from processes import children_of, inner_of, wait_until, wait_until_process_is_gone
 from servers import free_port, make_stub
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture(scope="session")
 def stub(tmp_path_factory):

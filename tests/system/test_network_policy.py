@@ -11,8 +11,6 @@ from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import LABELS, begun, document, put_record, reviewed
 
-pytestmark = pytest.mark.sanitize
-
 POLICY = ("networkpolicies", "story.network")
 
 

@@ -21,6 +21,8 @@ from processes import (children_of, inner_of, is_alive, kill_all_with, parent_of
                        wait_until_none_has, wait_until_process_is_gone)
 from test_store_folder import database, kill_supervisor, supervisor_of
 
+pytestmark = pytest.mark.unsanitized
+
 # Children in the group, in sessions of their own, and orphans of a double fork; all of them ignore what can be ignored.
 TREE = """
 trap '' TERM HUP INT

@@ -14,8 +14,6 @@ from fake_kube import refuse, status
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 DEFINITION = "tfjobs.kubeflow.org"
 
 

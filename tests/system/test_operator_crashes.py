@@ -17,8 +17,6 @@ from tfjobs import NAMESPACE, TFJobs, refuse, write_kubeconfig
 from fake_kube import FakeKube, cut_after_doing, status
 from trouble import subject
 
-pytestmark = pytest.mark.sanitize
-
 JOB = "job"
 LABEL = "training.kubeflow.org/"
 LATE = 0.1  # seconds: the longest delay of an event or an answer

@@ -5,8 +5,6 @@ import pytest
 from conftest import LIMIT
 from tfjobs import NAMESPACE, kube, now, refuse, serve  # noqa: F401
 
-pytestmark = pytest.mark.sanitize
-
 NORMAL, WARNING = "Normal", "Warning"
 
 

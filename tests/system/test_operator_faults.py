@@ -7,15 +7,11 @@ import os
 import random
 import signal
 
-import pytest
-
 from conftest import LIMIT
 from fake_kube import NAMESPACE
 from living_kube import LivingKube, now
 from test_jobs_elsewhere import write_kubeconfig
 from trouble import Trouble
-
-pytestmark = pytest.mark.sanitize
 
 SEEDS = int(os.environ.get("MUSTER_SOAK_FAULTS", "16"))
 AT_ONCE = 8

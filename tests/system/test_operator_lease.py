@@ -10,8 +10,6 @@ from conftest import LIMIT, read_line, read_until
 from processes import wait_until
 from tfjobs import NAMESPACE, kube, write_kubeconfig  # noqa: F401
 
-pytestmark = pytest.mark.sanitize
-
 LEASE = ("leases", "1ca428e5.training-operator.kubeflow.org")
 
 

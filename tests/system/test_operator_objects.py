@@ -10,8 +10,6 @@ import pytest
 from conftest import LIMIT
 from tfjobs import NAMESPACE, kube, now, refuse, serve  # noqa: F401
 
-pytestmark = pytest.mark.sanitize
-
 
 def addresses_of(pod):
     env = pod["spec"]["containers"][0]["env"]

@@ -1,10 +1,6 @@
 """`muster operator` on a server that refuses: it asks on, few at a time, and goes on when it is not refused any more."""
 
-import pytest
-
 from tfjobs import NAMESPACE, kube, refuse, serve  # noqa: F401
-
-pytestmark = pytest.mark.sanitize
 
 AT_ONCE = 16  # calls (kube/request_limiter.h)
 FEW = 10  # that asked for the others by then, one after the other: at longer and longer intervals

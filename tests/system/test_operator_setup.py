@@ -5,8 +5,6 @@ import pytest
 from conftest import read_until
 from test_operator import kube  # noqa: F401
 
-pytestmark = pytest.mark.sanitize
-
 OURS = "muster-operator"
 LABELS = {"app.kubernetes.io/name": OURS}
 OLD = {"control-plane": "kubeflow-training-operator"}

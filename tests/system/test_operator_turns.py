@@ -12,8 +12,6 @@ from processes import wait_until
 from test_jobs_elsewhere import write_kubeconfig
 from tfjobs import kube, serve  # noqa: F401
 
-pytestmark = pytest.mark.sanitize
-
 AT_ONCE = 16  # statuses of one namespace (reconcile/queue.h)
 QUEUE_TURNS = 4  # of so many one is of a job that has not begun
 MANY = 100  # more than there are calls under way at once (http/client.h)

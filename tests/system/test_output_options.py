@@ -8,8 +8,6 @@ import pytest
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 HELLO = ("--", "sh", "-c", "echo hello from $MUSTER_INDEX")
 
 

@@ -9,8 +9,6 @@ from conftest import LIMIT
 from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence, with_words
 from kube_tool import KubeTool
 
-pytestmark = pytest.mark.sanitize
-
 BREAKS = [reset, ends_properly, half_a_chunk, garbage, silence]
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from conftest import LIMIT, read_until
 
-pytestmark = pytest.mark.sanitize
-
 SECRET = "a secret of the tests"
 CONFIG = {"MASTER": "10.0.0.1:7897", "SET_ID": "7", "NUM_WORKERS": 2,
           "TF_CONFIG": {"cluster": {"worker": ["10.0.0.2:1234", "10.0.0.3:1234"]}, "task": {"type": "worker", "index": 1}}}

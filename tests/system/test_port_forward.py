@@ -18,8 +18,6 @@ from test_jobs_elsewhere import write_kubeconfig
 from test_kube_foreign import document, put_record
 from websocket_server import CLOSE, accept, close, frame, read_frame
 
-pytestmark = pytest.mark.sanitize
-
 V4 = "v4.channel.k8s.io"
 DATA, ERROR = b"\x00", b"\x01"
 PORT = struct.pack("<H", 6006)

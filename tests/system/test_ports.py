@@ -3,12 +3,8 @@
 import json
 import subprocess
 
-import pytest
-
 from conftest import LIMIT, read_line
 from networks import machines_of
-
-pytestmark = pytest.mark.sanitize
 
 SAYS = ("--no-prefix", "--", "sh", "-c", "echo $TF_CONFIG; exec sleep 1000")
 

@@ -14,8 +14,6 @@ import pytest
 from conftest import BINARY, LIMIT, Muster, read_line, replicas
 from processes import inner_of, processes_with, wait_until, wait_until_none_has, wait_until_process_is_gone
 
-pytestmark = pytest.mark.sanitize
-
 NOBODY, STRANGER = 65534, 65533
 WAITS = "while :; do sleep 1000; done"
 

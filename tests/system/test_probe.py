@@ -10,8 +10,6 @@ from conftest import LIMIT, read_until
 from processes import inner_of
 from servers import make_stub
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture
 def server():

@@ -1,6 +1,5 @@
 """The probe of `muster check` and TensorFlow's own servers: all there, one stopped, one killed, and none at all."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -10,11 +9,11 @@ import sys
 import pytest
 
 from conftest import Muster, read_until
+from needs import needs_tensorflow
 from processes import inner_of
 from servers import free_port
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 LIMIT = 900
 # How long a probe waits for what says nothing: far longer than any answer takes.

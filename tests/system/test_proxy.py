@@ -1,9 +1,5 @@
 """Proxies: gRPC would send what goes to this machine through them, and nothing would come back."""
 
-import pytest
-
-pytestmark = pytest.mark.sanitize
-
 NONE = dict.fromkeys(("http_proxy", "https_proxy", "no_proxy", "grpc_proxy", "no_grpc_proxy"))
 
 

@@ -12,8 +12,6 @@ from conftest import LIMIT, read_until
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 SECRET = f"xyzzy-that-nobody-may-see-{os.getpid()}"
 FORMS = [["--env", f"TOKEN={SECRET}"], [f"--env=TOKEN={SECRET}"], ["-e", f"TOKEN={SECRET}"], [f"-eTOKEN={SECRET}"]]
 

@@ -6,8 +6,6 @@ import pytest
 
 from conftest import ROOT
 
-pytestmark = pytest.mark.sanitize
-
 TEXT = (ROOT / "SECURITY.md").read_text()
 
 

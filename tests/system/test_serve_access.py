@@ -9,8 +9,6 @@ from conftest import LIMIT, read_until
 from http_server import HttpServer
 from test_jobs_elsewhere import write_kubeconfig
 
-pytestmark = pytest.mark.sanitize
-
 CREATE = "/create?strategy=AllReduce&n_worker=1&img=localhost/image&name=test&server=muster"
 
 

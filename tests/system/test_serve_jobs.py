@@ -6,15 +6,11 @@ import json
 import re
 import threading
 
-import pytest
-
 from conftest import LIMIT, read_until
 from fake_kube import NAMESPACE, refuse
 from living_kube import LivingKube
 from processes import wait_until
 from test_jobs_elsewhere import write_kubeconfig
-
-pytestmark = pytest.mark.sanitize
 
 
 @contextlib.contextmanager

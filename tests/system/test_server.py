@@ -12,8 +12,6 @@ from conftest import LIMIT, read_line, read_until
 from processes import inner_of, wait_until_process_is_gone
 from servers import free_port, make_stub
 
-pytestmark = pytest.mark.sanitize
-
 
 @pytest.fixture(scope="session")
 def stub(tmp_path_factory):

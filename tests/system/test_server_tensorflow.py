@@ -1,7 +1,6 @@
 """`muster server` with the real library: a Python client's session, and the bytes of ServerDef. Jobs that train on such
 servers are in test_examples.py."""
 
-import importlib.util
 import json
 import os
 import random
@@ -12,10 +11,10 @@ import sys
 import pytest
 
 from conftest import read_line
+from needs import needs_tensorflow
 from servers import free_port, make_stub
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 LIMIT = 900
 

@@ -4,8 +4,6 @@ import pytest
 
 from conftest import read_until
 
-pytestmark = pytest.mark.sanitize
-
 FOREVER = ["--", "sh", "-c", "echo from $MUSTER_JOB_NAME; exec sleep 1000"]
 
 

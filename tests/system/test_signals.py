@@ -6,8 +6,6 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 NOTES = """
 import os, signal, sys, time
 def note(number, frame):

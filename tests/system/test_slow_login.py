@@ -2,14 +2,10 @@
 
 import json
 
-import pytest
-
 from conftest import LIMIT, read_line
 from http_server import make_certificate, tls_context
 from living_kube import LivingKube
 from test_jobs_elsewhere import write_kubeconfig
-
-pytestmark = pytest.mark.sanitize
 
 
 def test_a_program_that_takes_its_time_to_log_in_is_named(muster, tmp_path):

@@ -10,8 +10,6 @@ import sys
 import pytest
 from conftest import BINARY, read_until
 
-pytestmark = pytest.mark.sanitize
-
 PLACE = "import os; print('place', *(os.environ[name] for name in ('RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'GROUP_RANK')))"
 SIGNALLED = """
 import signal, sys, time

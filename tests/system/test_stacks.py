@@ -10,8 +10,6 @@ import pytest
 
 from conftest import LIMIT, read_until
 
-pytestmark = pytest.mark.sanitize
-
 WAIT = """
 import os, threading, time
 def wait_for_peer():

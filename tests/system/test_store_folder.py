@@ -18,8 +18,6 @@ from conftest import BINARY, LIMIT, conditions, read_until
 from disks import needs_mount
 from processes import wait_until_process_is_gone
 
-pytestmark = pytest.mark.sanitize
-
 
 def database(muster):
     return sqlite3.connect(muster.state / "muster" / "muster.db", isolation_level=None)

@@ -12,8 +12,6 @@ import pytest
 
 from conftest import LIMIT
 
-pytestmark = pytest.mark.sanitize
-
 WORK = "/muster/work"
 
 

@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 TEMPLATE = """\
 apiVersion: template.openshift.io/v1
 kind: Template

@@ -12,8 +12,6 @@ import pytest
 from conftest import LIMIT, read_line
 from processes import wait_until_process_is_gone
 
-pytestmark = pytest.mark.sanitize
-
 STAYS = 'echo "pid $$ $*"; exec sleep 1000000'
 
 

@@ -1,15 +1,14 @@
 """TF_CONFIG as muster writes it, read by TensorFlow's own resolver."""
 
-import importlib.util
 import json
 import re
 
 import pytest
 
 from conftest import LIMIT, read_line
+from needs import needs_tensorflow
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                reason="the running Python has no TensorFlow")
+pytestmark = [pytest.mark.unsanitized, needs_tensorflow]
 
 
 @pytest.fixture

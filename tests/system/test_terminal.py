@@ -12,6 +12,8 @@ import pytest
 from conftest import BINARY, LIMIT
 from test_logs import make_gates
 
+pytestmark = pytest.mark.unsanitized
+
 # A bar of Keras, which is wider than the terminals here.
 BAR = r"printf '\r%d/40 [==================>..........] - ETA: 3s - loss: 0.1234' "
 

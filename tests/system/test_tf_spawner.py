@@ -8,8 +8,6 @@ import pytest
 import kubectl
 from conftest import ROOT
 
-pytestmark = pytest.mark.sanitize
-
 GOLDEN = ROOT / "tests" / "golden" / "kubernetes"
 
 POD = """\

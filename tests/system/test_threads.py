@@ -5,8 +5,6 @@ import pathlib
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
-
 
 
 def core_of(cpu):

@@ -18,8 +18,6 @@ from agents import Machines, start_orchestrator
 from conftest import BINARY, LIMIT, Muster
 from servers import free_port
 
-pytestmark = pytest.mark.sanitize
-
 PROBE = """\
 import json, os, socket, sys
 if os.environ["RANK"] == "0":

@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from conftest import ROOT
+
+pytestmark = pytest.mark.unsanitized
 
 PAGE = ROOT / "docs" / "trouble-on-a-cluster.md"
 WORDS = ROOT / "src" / "status" / "failure_words.c"

@@ -17,8 +17,6 @@ from networks import machines_of
 from servers import free_port
 from test_elasticdl_client import client, master  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.sanitize
-
 AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
 SERVER, OTHER = "10.98.0.1", "10.98.0.2"
 # A process of another user: prints what it receives.

@@ -15,8 +15,6 @@ from http_server import HttpServer, make_certificate, tls_context
 from websocket_server import BINARY as MESSAGE
 from websocket_server import CLOSE, PING, PONG, TEXT, accept, close, frame, read_frame
 
-pytestmark = pytest.mark.sanitize
-
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "websocket_ask"
 UNREACHABLE, LOST, INVALID, TOO_LARGE = -6, -5, -1, -8
 
