@@ -4,7 +4,6 @@
 #include "check/probe.h"
 #include "check/run.h"
 #include "cli/commands.h"
-#include "cli/job_name.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
 #include "cli/pod_options.h"

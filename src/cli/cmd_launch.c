@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "cli/job_name.h"
 #include "cli/kubernetes_program.h"
 #include "cli/launch_options.h"
 #include "cli/launch_output.h"

@@ -11,7 +11,7 @@
 #include "jobs/state_folder.h"
 #include "rendezvous/json.h"
 #include "spec/limits.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 
 #include <signal.h>
 

@@ -9,7 +9,7 @@
 #include "io/loop.h"
 #include "io/terminal.h"
 #include "pods/copy.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "io/file.h"
 #include "io/terminal.h"
 #include "pods/exec.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/job_name.h"
+#include "cli/local_jobs.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "io/random.h"

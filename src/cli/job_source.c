@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/job_documents.h"
-#include "cli/job_name.h"
+#include "cli/local_jobs.h"
 #include "cli/pod_options.h"
 #include "cli/program.h"
 #include "command/output.h"

@@ -16,7 +16,7 @@
 #include "pods/port_forward.h"
 #include "spec/limits.h"
 #include "status/status.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 
 #include <stdbool.h>
 #include <stddef.h>

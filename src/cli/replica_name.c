@@ -1,13 +1,48 @@
 #include "cli/replica_name.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
-#include "cli/job_name.h"
 #include "spec/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char here[] = "local/";
+static const char on_cluster[] = "kubernetes/";
+
+int job_reference_read(const char *text, struct job_reference *ret_reference, struct err *err)
+{
+	struct job_reference reference = {.place = JOB_ANYWHERE, .name = text};
+	char *namespace_name CLEANUP(mem_free_text) = NULL;
+
+	if (text_starts_with(text, on_cluster)) {
+		const char *rest = text + strlen(on_cluster), *slash = strchr(rest, '/');
+
+		reference = (struct job_reference){.place = JOB_ON_CLUSTER,
+						   .name = slash ? slash + 1 : ""};
+		namespace_name = mem_copy_bytes(rest, strcspn(rest, "/"));
+	} else if (text_starts_with(text, here)) {
+		reference = (struct job_reference){.place = JOB_HERE, .name = text + strlen(here)};
+	}
+	if (!*reference.name || strchr(reference.name, '/'))
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not a job name (expected NAME, local/NAME or "
+			       "kubernetes/NAMESPACE/NAME)",
+			       text);
+	if (namespace_name && !name_is_dns_label(namespace_name))
+		return err_set(err, ERR_INVALID, "'%s': '%s' is not a valid namespace name", text,
+			       namespace_name);
+	reference.namespace_name = TAKE(namespace_name);
+	*ret_reference = reference;
+	return 0;
+}
+
+void job_reference_done(struct job_reference *reference)
+{
+	mem_free_text(&reference->namespace_name);
+}
 
 void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
 			 struct copy_place *ret_place)

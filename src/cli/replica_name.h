@@ -1,4 +1,5 @@
-/* What command lines say about one replica of a job: its name, a path in it, its ports. Pure. */
+/* What command lines say about a job and one of its replicas: names, a path in it, its ports. Pure.
+ */
 #pragma once
 
 #include "base/err.h"
@@ -8,6 +9,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+enum job_place {
+	JOB_ANYWHERE, /* a plain name: a job of this machine, else of the cluster */
+	JOB_HERE,
+	JOB_ON_CLUSTER,
+};
+
+struct job_reference {
+	enum job_place place;
+	char *namespace_name; /* of JOB_ON_CLUSTER; else NULL */
+	const char *name; /* borrowed from the text that was read */
+};
+
+/* Reads "digits", "local/digits" or "kubernetes/NAMESPACE/digits". ERR_INVALID for any other text,
+ * with the valid forms. The caller frees it with job_reference_done. */
+int job_reference_read(const char *text, struct job_reference *ret_reference,
+		       struct err *err) MUST_USE;
+void job_reference_done(struct job_reference *reference);
 
 /* Reads "worker-1", a whole word. ERR_INVALID shows a valid name. */
 int replica_name_take(const char *word, char **ret_role, int *ret_index, struct err *err) MUST_USE;

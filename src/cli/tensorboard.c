@@ -8,7 +8,7 @@
 #include "io/file.h"
 #include "io/own_process.h"
 #include "io/port.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 #include "tensorflow/python_find.h"
 
 #include <errno.h>

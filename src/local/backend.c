@@ -16,7 +16,6 @@
 #include "local/machine_gpus.h"
 #include "local/ports.h"
 #include "local/replica.h"
-#include "local/stacks.h"
 #include "local/start.h"
 #include "logs/output_copies.h"
 #include "logs/reader.h"

@@ -20,7 +20,7 @@
 #include "reconcile/queue.h"
 #include "spec/job.h"
 #include "status/metrics.h"
-#include "supervise/end_signals.h"
+#include "supervise/background.h"
 
 #include <string.h>
 

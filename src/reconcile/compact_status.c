@@ -312,7 +312,7 @@ static int add_group(struct elements *elements, const struct json *group, size_t
 	do {
 		if (!read_range(&at, &first, &last))
 			return err_set(err, ERR_INVALID, "expected ranges, as \"0-4,6\"");
-		size_t count = (size_t) (last - first + 1);
+		size_t count = (size_t) last - (size_t) first + 1;
 
 		elements->bytes += size * count;
 		if (elements->count + count > LIMIT_REPLICAS ||

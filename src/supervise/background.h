@@ -1,9 +1,11 @@
-/* Runs work in the foreground or in a daemon. The daemon is forked before anything starts, and its
- * parent waits until the work has started. */
+/* A supervisor as a process: its work in the foreground or in a daemon, and the signals that ask it
+ * to end. The daemon is forked before anything starts, and its parent waits until the work has
+ * started. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
+#include "io/loop.h"
 
 #include <stdbool.h>
 
@@ -23,3 +25,25 @@ int background_run(bool is_detached, background_fn fn, void *data, int *ret_exit
 		   struct err *err) MUST_USE;
 /* Detaches this process from the terminal: nothing more is read from it or written to it. */
 void background_leave_terminal(void);
+
+/* The signals that ask a supervisor to end: SIGINT, SIGTERM, SIGHUP and SIGQUIT. */
+
+#define END_SIGNALS_COUNT 4
+
+/* Zero it to begin. */
+struct end_signals {
+	struct loop *loop;
+	struct loop_watch *watches[END_SIGNALS_COUNT];
+	loop_signal_fn fn;
+	void *data;
+	bool leaves_keys; /* to the programs in the foreground of the terminal */
+};
+
+/* Watches the signals on this loop, and no longer on another; none is lost in between. A SIGHUP
+ * that was ignored at our start (nohup) stays ignored. So do SIGINT and SIGQUIT of the terminal's
+ * keys (`&` in a script), but not those that a process sends. */
+void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_signal_fn fn,
+		       void *data);
+/* Handles the signals that have arrived, while the loop is not running. */
+void end_signals_take(const struct end_signals *signals);
+void end_signals_done(struct end_signals *signals);

@@ -11,7 +11,6 @@
 #include "console/reporter.h"
 #include "jobs/reconciler.h"
 #include "supervise/background.h"
-#include "supervise/end_signals.h"
 #include "supervise/request.h"
 
 /* The phase, which only advances. */

@@ -1,8 +1,9 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "cli/job_name.h"
 #include "cli/local_jobs.h"
+#include "cli/replica_name.h"
+#include "command/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,30 +23,43 @@ static int get(struct client *client, const char *name, struct json **ret_job, s
 	return 0;
 }
 
-static const struct client_functions functions = {.get = get};
-static struct client jobs = {.functions = &functions};
-
-int local_jobs_open_existing(const struct options *options, const char *folder,
-			     struct client **ret_client)
-{
-	(void) options;
-	(void) folder;
-	if (n_taken < 0)
-		return ERR_NOT_FOUND;
-	*ret_client = &jobs;
-	return 0;
-}
-
-void local_jobs_close(struct client **client)
+static void leave(struct client *client)
 {
 	(void) client;
 }
 
+static const struct client_functions functions = {.get = get, .free = leave};
+static struct client jobs = {.functions = &functions};
+
+int client_local_new(const char *state_folder, struct client **ret_client, struct err *err)
+{
+	(void) state_folder;
+	(void) err;
+	*ret_client = &jobs;
+	return 0;
+}
+
+/* Without a directory there are no jobs yet. */
+static struct options *options_with(bool has_folder)
+{
+	static const struct option_row none = {0};
+	static const struct command command = {.name = "run", .options = &none};
+	const char *arguments[] = {"--state-dir", has_folder ? "/" : "/nowhere"};
+	struct text faults = {0};
+	struct options *options;
+
+	assert_int_equal(options_parse(NULL, &command, 2, (char **) arguments, &options, &faults),
+			 0);
+	return options;
+}
+
 static char *make(int taken)
 {
+	struct options *options CLEANUP(options_cleanup) = options_with(taken >= 0);
+
 	n_taken = taken;
 	n_asked = 0;
-	return job_name_choose(NULL, "digits.py");
+	return job_name_choose(options, "digits.py");
 }
 
 TEST(a_name_is_the_word_and_five_characters)
@@ -68,10 +82,10 @@ TEST(a_name_that_a_job_has_is_not_given_again)
 /* Scripts and objects on a cluster begin with a letter; "muster status 100" finds this job. */
 TEST(an_id_may_begin_with_a_digit)
 {
-	n_taken = -1;
-	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "100", NULL);
-	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(NULL, "Run_1.5", NULL);
-	char *script CLEANUP(mem_free_text) = job_name_choose(NULL, "100.py");
+	struct options *options CLEANUP(options_cleanup) = options_with(false);
+	char *name CLEANUP(mem_free_text) = job_name_choose_of_id(options, "100", NULL);
+	char *dotted CLEANUP(mem_free_text) = job_name_choose_of_id(options, "Run_1.5", NULL);
+	char *script CLEANUP(mem_free_text) = job_name_choose(options, "100.py");
 
 	assert_memory_equal(name, "100-", strlen("100-"));
 	assert_memory_equal(dotted, "run-1-5-", strlen("run-1-5-"));
