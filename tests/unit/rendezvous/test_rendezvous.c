@@ -104,11 +104,29 @@ static struct rendezvous *three(void)
 	return rendezvous;
 }
 
+static void leave(struct rendezvous **rendezvous)
+{
+	rendezvous_free(*rendezvous);
+}
+
+static int begin_three(void **state)
+{
+	*state = three();
+	return 0;
+}
+
+static int leave_three(void **state)
+{
+	rendezvous_free(*state);
+	return 0;
+}
+
+#define WORLD_TEST(name) TEST_IN(begin_three, leave_three, struct rendezvous *rendezvous, name)
 #define NOW (START + 58000) /* soon after the last beats of `three` */
 
 TEST(the_first_world_is_formed_when_the_last_call_is_over)
 {
-	struct rendezvous *rendezvous = begin(&two_to_four);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&two_to_four);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
@@ -124,12 +142,11 @@ TEST(the_first_world_is_formed_when_the_last_call_is_over)
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 35000);
 	assert_world(rendezvous, "1: a b");
 	assert_view(rendezvous, "b", RENDEZVOUS_RUN, 1);
-	rendezvous_free(rendezvous);
 }
 
 TEST(the_last_call_ends_when_no_more_can_come)
 {
-	struct rendezvous *rendezvous = begin(&two_to_four);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&two_to_four);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
@@ -142,12 +159,11 @@ TEST(the_last_call_ends_when_no_more_can_come)
 	assert_view(rendezvous, "spare", RENDEZVOUS_WAIT, -1);
 	take(rendezvous, RENDEZVOUS_LEAVE, "d", START + 1000);
 	assert_world(rendezvous, "2: c b a spare");
-	rendezvous_free(rendezvous);
 }
 
 TEST(a_newcomer_stops_nobody_before_the_next_world)
 {
-	struct rendezvous *rendezvous = begin(&(struct rendezvous_settings){
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&(struct rendezvous_settings){
 		.min = 1,
 		.max = 4,
 		.unit = 1,
@@ -175,38 +191,30 @@ TEST(a_newcomer_stops_nobody_before_the_next_world)
 	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_RUNNING);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 10000);
 	assert_world(rendezvous, "2: a b");
-	rendezvous_free(rendezvous);
 }
 
-TEST(a_member_that_has_died_is_replaced_at_once)
+WORLD_TEST(a_member_that_has_died_is_replaced_at_once)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_LOST, "a", NOW);
 	assert_world(rendezvous, "2: b c");
 	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_LOST_MEMBER);
 	assert_int_equal(rendezvous_restarts(rendezvous), 0);
 	assert_int_equal(step(rendezvous, RENDEZVOUS_BEAT, "a", NOW + 600), ERR_NOT_FOUND);
-	rendezvous_free(rendezvous);
 }
 
-TEST(silence_is_a_loss_after_the_lease)
+WORLD_TEST(silence_is_a_loss_after_the_lease)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
 	pass_time(rendezvous, START + 57000 + 5000);
 	assert_world(rendezvous, "2: a c");
 	assert_view(rendezvous, "c", RENDEZVOUS_RUN, 1);
-	rendezvous_free(rendezvous);
 }
 
 /* It was suspended, or waited for its disk: nobody could call. Who still does not call then is lost
  * a lease later. */
-TEST(a_pause_of_the_server_is_no_loss)
+WORLD_TEST(a_pause_of_the_server_is_no_loss)
 {
-	struct rendezvous *rendezvous = three();
 	msec late = NOW + 7000;
 
 	take(rendezvous, RENDEZVOUS_TIME, NULL, late);
@@ -215,12 +223,10 @@ TEST(a_pause_of_the_server_is_no_loss)
 	assert_world(rendezvous, "1: a b c");
 	pass_time(rendezvous, late + 5000);
 	assert_world(rendezvous, "2: a c");
-	rendezvous_free(rendezvous);
 }
 
-TEST(one_that_speaks_and_does_not_hear_is_lost_too)
+WORLD_TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 {
-	struct rendezvous *rendezvous = three();
 	struct rendezvous_event deaf = {.type = RENDEZVOUS_BEAT, .id = "c"};
 
 	take(rendezvous, RENDEZVOUS_FAIL, "a", NOW);
@@ -233,12 +239,10 @@ TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 	assert_int_equal(rendezvous_wake_at(rendezvous).since_boot, NOW + 5000);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 5000);
 	assert_world(rendezvous, "3: a b");
-	rendezvous_free(rendezvous);
 }
 
-TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
+WORLD_TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 {
-	struct rendezvous *rendezvous = three();
 	struct rendezvous_view view;
 
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
@@ -254,12 +258,10 @@ TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 	assert_int_equal(view.order, RENDEZVOUS_GO);
 	assert_int_equal(view.verdict, RENDEZVOUS_TIMED_OUT);
 	assert_int_equal(step(rendezvous, RENDEZVOUS_JOIN, "late", NOW + 600001), ERR_REFUSED);
-	rendezvous_free(rendezvous);
 }
 
-TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
+WORLD_TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
 {
-	struct rendezvous *rendezvous = three();
 	const struct rendezvous_event late = {.type = RENDEZVOUS_FAIL, .id = "c", .generation = 1};
 
 	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
@@ -273,12 +275,10 @@ TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
 	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 1100);
 	assert_world(rendezvous, "3: a b c");
-	rendezvous_free(rendezvous);
 }
 
-TEST(a_restart_that_a_worker_asks_for_is_not_charged)
+WORLD_TEST(a_restart_that_a_worker_asks_for_is_not_charged)
 {
-	struct rendezvous *rendezvous = three();
 	const struct rendezvous_event late = {
 		.type = RENDEZVOUS_RESTART, .id = "c", .generation = 1};
 	struct rendezvous_view view;
@@ -289,7 +289,6 @@ TEST(a_restart_that_a_worker_asks_for_is_not_charged)
 	assert_int_equal(view.reason, WORLD_RESTART_ASKED);
 	assert_int_equal(rendezvous_step(rendezvous, &late, moment(NOW), NULL), ERR_CONFLICT);
 	assert_int_equal(rendezvous_restarts(rendezvous), 0);
-	rendezvous_free(rendezvous);
 }
 
 /* However long they say nothing. */
@@ -309,7 +308,7 @@ static struct rendezvous *two_that_are_not_lost(void)
 /* One that asks for it at each start never gets anywhere. */
 TEST(restarts_that_are_asked_for_in_a_row_are_charged)
 {
-	struct rendezvous *rendezvous = two_that_are_not_lost();
+	struct rendezvous *rendezvous CLEANUP(leave) = two_that_are_not_lost();
 	msec now = START;
 
 	for (int i = 0; i < 4; i++, now += 5000) {
@@ -320,12 +319,11 @@ TEST(restarts_that_are_asked_for_in_a_row_are_charged)
 	assert_int_equal(rendezvous_restarts(rendezvous), 1);
 	take(rendezvous, RENDEZVOUS_RESTART, "b", now + 10000);
 	assert_int_equal(rendezvous_restarts(rendezvous), 1);
-	rendezvous_free(rendezvous);
 }
 
 TEST(the_budget_is_one_number_for_the_job)
 {
-	struct rendezvous *rendezvous = two_that_are_not_lost();
+	struct rendezvous *rendezvous CLEANUP(leave) = two_that_are_not_lost();
 	struct rendezvous_view view;
 
 	for (int i = 1; i <= 4; i++) {
@@ -340,7 +338,6 @@ TEST(the_budget_is_one_number_for_the_job)
 	assert_int_equal(view.order, RENDEZVOUS_GO);
 	assert_int_equal(view.verdict, RENDEZVOUS_FAILED);
 	assert_int_equal(rendezvous_restarts(rendezvous), 3);
-	rendezvous_free(rendezvous);
 }
 
 /* b is killed; a notices, because its peer has gone, before the server does. */
@@ -377,7 +374,7 @@ TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 	struct rendezvous_view view;
 
 	settings.max = 2;
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
@@ -391,7 +388,6 @@ TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 	assert_false(view.is_last);
 	assert_true(rendezvous_version(rendezvous) > version);
 	assert_int_equal(rendezvous_count_candidates(rendezvous), 1);
-	rendezvous_free(rendezvous);
 }
 
 static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t generation,
@@ -448,7 +444,7 @@ static bool is_excluded(const struct rendezvous *rendezvous, const char *id)
 
 TEST(a_machine_that_keeps_failing_is_set_aside)
 {
-	struct rendezvous *rendezvous = three_of(2);
+	struct rendezvous *rendezvous CLEANUP(leave) = three_of(2);
 	msec now = START + 60000;
 
 	fail_often(rendezvous, "a", 2, &now);
@@ -468,28 +464,25 @@ TEST(a_machine_that_keeps_failing_is_set_aside)
 	fail_as_cause(rendezvous, "c", 6, true, now + 70000);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, now + 90000);
 	assert_world(rendezvous, "7: c d");
-	rendezvous_free(rendezvous);
 }
 
 TEST(a_machine_that_is_needed_is_not_set_aside)
 {
-	struct rendezvous *rendezvous = three_of(3);
+	struct rendezvous *rendezvous CLEANUP(leave) = three_of(3);
 	msec now = START + 60000;
 
 	fail_often(rendezvous, "a", 6, &now);
 	assert_world(rendezvous, "7: b c a");
-	rendezvous_free(rendezvous);
 }
 
 TEST(failures_that_lie_far_apart_set_nothing_aside)
 {
-	struct rendezvous *rendezvous = three_of(2);
+	struct rendezvous *rendezvous CLEANUP(leave) = three_of(2);
 	msec now = START + 60000;
 
 	for (int i = 0; i < 4; i++, now += 3600000)
 		fail_often(rendezvous, "a", 1, &now);
 	assert_world(rendezvous, "5: a b c");
-	rendezvous_free(rendezvous);
 }
 
 TEST(a_server_that_is_started_again_knows_who_was_set_aside)
@@ -586,7 +579,7 @@ TEST(a_job_without_its_record_is_founded_again)
 	struct rendezvous_settings settings = two_to_four;
 
 	settings.last_call = 0;
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	assert_int_equal(rejoin(rendezvous, "d", 0, -1, START + 100), 0);
 	assert_int_equal(rejoin(rendezvous, "c", 7, 2, START + 200), 0);
@@ -601,13 +594,12 @@ TEST(a_job_without_its_record_is_founded_again)
 	/* One that comes later is as any newcomer. */
 	assert_int_equal(rejoin(rendezvous, "b", 7, 1, START + settings.lease + 1), 0);
 	assert_world(rendezvous, "9: a c d b");
-	rendezvous_free(rendezvous);
 }
 
 TEST(a_generation_that_no_lost_record_explains_is_refused)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous *rendezvous = three();
+	struct rendezvous *rendezvous CLEANUP(leave) = three();
 	struct rendezvous_snapshot snapshot;
 
 	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
@@ -627,14 +619,11 @@ TEST(a_generation_that_no_lost_record_explains_is_refused)
 	assert_int_equal(rejoin(empty, "a", 2 * RENDEZVOUS_LOST_RECORD, 0, START), ERR_INVALID);
 	rendezvous_free(empty);
 	rendezvous_free(restored);
-	rendezvous_free(rendezvous);
 }
 
 /* A person asks for it, on another machine. */
-TEST(a_drain_is_no_sign_of_life)
+WORLD_TEST(a_drain_is_no_sign_of_life)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_BEAT, "b", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
 	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW - 1000);
@@ -642,7 +631,6 @@ TEST(a_drain_is_no_sign_of_life)
 	pass_time(rendezvous, NOW - 1000 + two_to_four.lease);
 	assert_int_equal(rendezvous_view(rendezvous, "a", &(struct rendezvous_view){0}, NULL),
 			 ERR_NOT_FOUND);
-	rendezvous_free(rendezvous);
 }
 
 TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
@@ -659,7 +647,7 @@ TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
 	offer_add(&offer, &text);
 	join.offer = text_of(&text);
 	settings.max = 100;
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int i = 0; i < 12; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
@@ -669,7 +657,6 @@ TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
 	}
 	take(rendezvous, RENDEZVOUS_LEAVE, "m3", START);
 	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
-	rendezvous_free(rendezvous);
 }
 
 TEST(nor_for_those_that_a_member_offers_later)
@@ -685,7 +672,7 @@ TEST(nor_for_those_that_a_member_offers_later)
 	offer_add(&(struct offer){.host = "h", .n_processes = 1, .ports = ports}, &small);
 	offer_add(&(struct offer){.host = "h", .n_processes = 1000, .ports = ports}, &large);
 	settings.max = 100;
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int i = 0; i < 24; i++) {
 		snprintf(id, sizeof(id), "m%d", i % 12);
@@ -696,7 +683,6 @@ TEST(nor_for_those_that_a_member_offers_later)
 	}
 	join.id = "m0";
 	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
-	rendezvous_free(rendezvous);
 }
 
 TEST(nor_for_more_addresses_than_fit_into_tf_config)
@@ -716,7 +702,7 @@ TEST(nor_for_more_addresses_than_fit_into_tf_config)
 	host[sizeof(host) - 1] = '\0';
 	offer.host = host;
 	offer_add(&offer, &large);
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 	struct rendezvous_event join = {
 		.type = RENDEZVOUS_JOIN, .id = "honest", .offer = text_of(&small)};
 
@@ -732,7 +718,6 @@ TEST(nor_for_more_addresses_than_fit_into_tf_config)
 	take(rendezvous, RENDEZVOUS_LEAVE, "first", START);
 	join.id = "second";
 	assert_int_equal(rendezvous_step(rendezvous, &join, moment(START), NULL), 0);
-	rendezvous_free(rendezvous);
 }
 
 static int n_given_back;
@@ -779,7 +764,7 @@ TEST(a_job_that_makes_no_progress_ends)
 	settings.min = settings.max = 1;
 	settings.lease = 100000 * MSEC_PER_SECOND;
 	settings.restarts = (struct restart_terms){.most = -1, .max_no_progress = 3};
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int64_t step = 1; step <= 8; step++, now += 60000) {
 		join.progress = step < 5 ? step : 5; /* 5 is where it always fails */
@@ -790,13 +775,10 @@ TEST(a_job_that_makes_no_progress_ends)
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_NO_PROGRESS);
 	assert_int_equal(rendezvous_restarts(rendezvous), 7);
 	assert_int_equal(rendezvous_progress(rendezvous), 5);
-	rendezvous_free(rendezvous);
 }
 
-TEST(an_early_finisher_waits_for_the_others)
+WORLD_TEST(an_early_finisher_waits_for_the_others)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
 	/* Nor does the job grow any more. */
@@ -808,13 +790,10 @@ TEST(an_early_finisher_waits_for_the_others)
 	take(rendezvous, RENDEZVOUS_DONE, "b", NOW);
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
 	assert_view(rendezvous, "d", RENDEZVOUS_GO, -1);
-	rendezvous_free(rendezvous);
 }
 
-TEST(a_failure_after_a_finish_is_the_jobs)
+WORLD_TEST(a_failure_after_a_finish_is_the_jobs)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	take(rendezvous, RENDEZVOUS_FAIL, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
@@ -823,13 +802,10 @@ TEST(a_failure_after_a_finish_is_the_jobs)
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
-	rendezvous_free(rendezvous);
 }
 
-TEST(a_member_that_drains_is_not_waited_for)
+WORLD_TEST(a_member_that_drains_is_not_waited_for)
 {
-	struct rendezvous *rendezvous = three();
-
 	take(rendezvous, RENDEZVOUS_DRAIN, "b", NOW);
 	assert_world(rendezvous, "2: a c");
 	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_MEMBER_LEFT);
@@ -837,7 +813,6 @@ TEST(a_member_that_drains_is_not_waited_for)
 	take(rendezvous, RENDEZVOUS_LEAVE, "b", NOW + 1000);
 	assert_world(rendezvous, "2: a c");
 	assert_int_equal(rendezvous_restarts(rendezvous), 0);
-	rendezvous_free(rendezvous);
 }
 
 TEST(worlds_have_multiples_of_the_unit)
@@ -846,7 +821,7 @@ TEST(worlds_have_multiples_of_the_unit)
 
 	settings.unit = 2;
 	settings.last_call = 1000;
-	struct rendezvous *rendezvous = begin(&settings);
+	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
@@ -858,17 +833,15 @@ TEST(worlds_have_multiples_of_the_unit)
 	take(rendezvous, RENDEZVOUS_LEAVE, "b", START + 3000);
 	assert_world(rendezvous, "3: a c");
 	assert_view(rendezvous, "d", RENDEZVOUS_WAIT, -1);
-	rendezvous_free(rendezvous);
 }
 
 TEST(a_job_that_all_have_left_is_over)
 {
-	struct rendezvous *rendezvous = rendezvous_new(&two_to_four, moment(START));
+	struct rendezvous *rendezvous CLEANUP(leave) = rendezvous_new(&two_to_four, moment(START));
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_DRAIN, "a", START + 1);
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", START + 2);
 	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_CLOSED);
 	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_STOPPED);
-	rendezvous_free(rendezvous);
 }
