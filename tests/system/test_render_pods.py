@@ -1,18 +1,15 @@
 """`render --as pods` and `--as k8s-tensorflow`: the objects that a cluster would be given, word for word in
-tests/golden/kubernetes/, and as kubectl reads them where it was built.
+tests/golden/kubernetes/ (golden.py), and as kubectl reads them where it was built.
 
 `MUSTER_WRITE_GOLDEN=1` writes the golden files anew."""
 
 import json
-import os
 import re
 
 import pytest
 
+import golden
 import kubectl
-from conftest import ROOT
-
-GOLDEN = ROOT / "tests" / "golden" / "kubernetes"
 
 TEMPLATE = """\
 apiVersion: v1
@@ -120,13 +117,11 @@ def particular(text):
 
 @pytest.mark.parametrize("name", CASES)
 def test_objects_are_those_of_the_golden_file(muster, files, name):
-    golden = GOLDEN / f"{name}.yaml"
     text = muster("render", *CASES[name], code=0).stdout
-    if name not in WHOLE:
-        text = particular(text)
-    if os.environ.get("MUSTER_WRITE_GOLDEN"):
-        golden.write_text(text)
-    assert text == golden.read_text()
+    if name in WHOLE:
+        golden.compare(name, text)
+    else:
+        golden.compare(name, particular(text), muster("render", *CASES["script"], code=0).stdout)
 
 
 @kubectl.needed

@@ -1,14 +1,11 @@
 """`compat tf-spawner`: the objects of the old tool, by its options, its files and its document's five-minute tour."""
 
-import os
 import re
 
 import pytest
 
+import golden
 import kubectl
-from conftest import ROOT
-
-GOLDEN = ROOT / "tests" / "golden" / "kubernetes"
 
 POD = """\
 apiVersion: v1
@@ -69,11 +66,8 @@ def spawner(muster, tmp_path):
 
 @pytest.mark.parametrize("name", CASES)
 def test_objects_are_those_of_the_golden_file(spawner, name):
-    golden = GOLDEN / f"{name}.yaml"
     done = spawner(*CASES[name])
-    if os.environ.get("MUSTER_WRITE_GOLDEN"):
-        golden.write_text(done.stdout)
-    assert done.stdout == golden.read_text()
+    golden.compare(name, done.stdout)
     assert re.fullmatch(r"muster: objects with the label training_attempt=(tf-spawner|mine)\n", done.stderr)
 
 
