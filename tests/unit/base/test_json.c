@@ -1,25 +1,7 @@
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/json.h"
 #include "base/mem.h"
-
-static struct json *read_text(const char *text)
-{
-	struct json *value = NULL;
-	struct err err = {0};
-
-	if (json_read(text, strlen(text), &value, &err) < 0)
-		fail_msg("%s: %s", text, err.text);
-	return value;
-}
-
-static void assert_compact(const struct json *value, const char *expected)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), expected);
-}
 
 TEST(what_was_read_is_written_the_same)
 {
@@ -38,15 +20,15 @@ TEST(what_was_read_is_written_the_same)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct json *value CLEANUP(json_cleanup) = read_text(texts[i]);
+		struct json *value CLEANUP(json_cleanup) = json_of(texts[i]);
 
-		assert_compact(value, texts[i]);
+		assert_json(value, texts[i]);
 	}
 }
 
 TEST(pretty_text_is_indented_by_two)
 {
-	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,{}],\"b\":[]}");
+	struct json *value CLEANUP(json_cleanup) = json_of("{\"a\":[1,{}],\"b\":[]}");
 	struct text text CLEANUP(text_done) = {0};
 
 	json_add_pretty(&text, value);
@@ -123,7 +105,7 @@ TEST(a_hostile_value_does_not_hide_those_beside_it)
 		assert_int_equal(
 			json_read_repaired(table[i].text, strlen(table[i].text), &value, &err), 0);
 		assert_int_equal(err.code, 0);
-		assert_compact(value, table[i].expected);
+		assert_json(value, table[i].expected);
 	}
 }
 
@@ -145,7 +127,7 @@ TEST(what_a_hostile_value_nests_too_deeply_is_null)
 	inner = value;
 	for (int i = 1; i < JSON_DEPTH_LIMIT; i++)
 		inner = json_at(inner, i == 1 ? 0 : 1);
-	assert_compact(inner, "[\"[\",null,null]");
+	assert_json(inner, "[\"[\",null,null]");
 }
 
 TEST(what_is_no_json_is_not_mended)
@@ -174,13 +156,13 @@ TEST(foreign_bytes_in_strings_are_replaced)
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
 
 	json_set_bool(object, "\xfe", true);
-	assert_compact(object, "{\"\xef\xbf\xbd\":true}");
+	assert_json(object, "{\"\xef\xbf\xbd\":true}");
 }
 
 TEST(a_value_of_another_type_gives_the_otherwise)
 {
 	struct json *value CLEANUP(json_cleanup) =
-		read_text("{\"i\":3,\"r\":1.5,\"s\":\"t\",\"b\":true}");
+		json_of("{\"i\":3,\"r\":1.5,\"s\":\"t\",\"b\":true}");
 
 	assert_int_equal(json_as_integer(json_get(value, "i"), -1), 3);
 	assert_int_equal(json_as_integer(json_get(value, "r"), -1), -1);
@@ -205,7 +187,7 @@ TEST(members_keep_their_order)
 	json_set_string(object, "none", NULL);
 	json_set_integer(object, "m", 2);
 	json_set_integer(object, "z", 3);
-	assert_compact(object, "{\"z\":3,\"a\":\"x\",\"m\":2}");
+	assert_json(object, "{\"z\":3,\"a\":\"x\",\"m\":2}");
 	json_remove(object, "a");
 	json_remove(object, "a");
 	const char *key = NULL;
@@ -231,7 +213,7 @@ TEST(paths_are_followed_and_made)
 
 TEST(a_copy_is_its_own)
 {
-	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,2]}");
+	struct json *value CLEANUP(json_cleanup) = json_of("{\"a\":[1,2]}");
 	struct json *copy CLEANUP(json_cleanup) = json_new_copy(value);
 
 	assert_true(json_equals(value, copy));
@@ -277,14 +259,6 @@ TEST(a_secret_value_is_overwritten_when_it_goes)
 	json_free_secret(NULL);
 }
 
-static struct json *read(const char *text)
-{
-	struct json *value = NULL;
-
-	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
-	return value;
-}
-
 /* RFC 7396, appendix A: every example whose target json_read takes. */
 TEST(the_examples_of_the_standard_come_out)
 {
@@ -306,9 +280,9 @@ TEST(the_examples_of_the_standard_come_out)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct json *target CLEANUP(json_cleanup) = read(rows[i][0]);
-		struct json *patch CLEANUP(json_cleanup) = read(rows[i][1]);
-		struct json *wanted CLEANUP(json_cleanup) = read(rows[i][2]);
+		struct json *target CLEANUP(json_cleanup) = json_of(rows[i][0]);
+		struct json *patch CLEANUP(json_cleanup) = json_of(rows[i][1]);
+		struct json *wanted CLEANUP(json_cleanup) = json_of(rows[i][2]);
 		struct json *result CLEANUP(json_cleanup) = json_patched(target, patch);
 
 		assert_true(json_equals(result, wanted));
@@ -317,9 +291,9 @@ TEST(the_examples_of_the_standard_come_out)
 
 TEST(the_target_stays_as_it_was)
 {
-	struct json *target CLEANUP(json_cleanup) = read("{\"a\":{\"b\":1}}");
+	struct json *target CLEANUP(json_cleanup) = json_of("{\"a\":{\"b\":1}}");
 	struct json *copy CLEANUP(json_cleanup) = json_new_copy(target);
-	struct json *patch CLEANUP(json_cleanup) = read("{\"a\":{\"b\":2,\"c\":3}}");
+	struct json *patch CLEANUP(json_cleanup) = json_of("{\"a\":{\"b\":2,\"c\":3}}");
 	struct json *result CLEANUP(json_cleanup) = json_patched(target, patch);
 
 	assert_true(json_equals(target, copy));

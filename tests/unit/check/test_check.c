@@ -27,7 +27,7 @@
  * Beside it lies NAME.text, and of some stories NAME.json; what the JSON of the others says is
  * compared with the text. With MUSTER_WRITE_GOLDEN in the environment the files are
  * written anew. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -52,15 +52,6 @@ struct story {
 	struct replica_status finished;
 	const char *place; /* "name:3", for messages */
 };
-
-static struct json *read_object(const char *text)
-{
-	struct json *object;
-
-	if (json_read(text, strlen(text), &object, NULL) < 0)
-		fail_msg("no JSON: %s", text);
-	return object;
-}
 
 static enum check_job job_of(const struct story *story, const char *word)
 {
@@ -188,7 +179,7 @@ static void compare_number(const struct story *story, const char *expected, int6
 
 static void hear_of_itself(struct story *story, const char *rest, msec now)
 {
-	struct json *event CLEANUP(json_cleanup) = read_object(rest);
+	struct json *event CLEANUP(json_cleanup) = json_of(rest);
 
 	check_add_event(&story->check, event, moment(now));
 }

@@ -1,5 +1,5 @@
 /* A record on its way into a ConfigMap or a TFJob object, and back. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -190,16 +190,6 @@ TEST(a_change_names_its_version_and_nothing_that_stays)
 }
 
 /* TFJobs. */
-
-static struct json *json_of(const char *text)
-{
-	struct json *value = NULL;
-	struct err err = {0};
-
-	if (json_read(text, strlen(text), &value, &err) < 0)
-		fail_msg("%s", err.text);
-	return value;
-}
 
 /* As servers send it: members by name, and more of them than anybody wrote. */
 #define OBJECT(name, uid)                                                                          \

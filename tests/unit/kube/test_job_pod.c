@@ -1,5 +1,6 @@
 /* What muster makes of Pods (golden_pod.h). */
 #include "golden_pod.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -404,14 +405,6 @@ TEST_WITH(set_up, tear_down, what_stands_in_the_way_has_a_reason)
 		assert_non_null(strstr(seen->message, rows[i].part));
 		assert_false(seen->is_node_silent);
 	}
-}
-
-static struct json *json_of(const char *text)
-{
-	struct json *value = NULL;
-
-	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
-	return value;
 }
 
 /* A Pod that runs, with a container in this state, after so many restarts and an end with 3. */

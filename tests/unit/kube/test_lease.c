@@ -1,5 +1,5 @@
 /* What a Lease says, and how it is written. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "kube/lease.h"
@@ -11,14 +11,6 @@
 /* 2026-01-02T03:04:05.678Z */
 #define NOW ((msec) 1767323045678)
 
-static struct json *parsed(const char *text)
-{
-	struct json *json;
-
-	assert_int_equal(json_read(text, strlen(text), &json, NULL), 0);
-	return json;
-}
-
 /* As the server gives it back. */
 static struct json *lease_held_by(const char *holder)
 {
@@ -29,8 +21,8 @@ static struct json *lease_held_by(const char *holder)
 	json_set_string(metadata, "resourceVersion", "42");
 	json_set_string(metadata, "uid", "5678");
 	json_set(metadata, "managedFields",
-		 parsed("[{\"time\": \"2026-01-02T03:04:05Z\"}, {\"time\": "
-			"\"2025-01-02T03:04:05Z\"}]"));
+		 json_of("[{\"time\": \"2026-01-02T03:04:05Z\"}, {\"time\": "
+			 "\"2025-01-02T03:04:05Z\"}]"));
 	return object;
 }
 
@@ -139,7 +131,7 @@ TEST(a_holder_that_is_none_of_ours_is_shown_as_it_is)
 
 TEST(what_is_no_lease_is_refused)
 {
-	struct json *object CLEANUP(json_cleanup) = parsed("{\"metadata\": {}, \"spec\": {}}");
+	struct json *object CLEANUP(json_cleanup) = json_of("{\"metadata\": {}, \"spec\": {}}");
 	struct kube_lease lease;
 
 	assert_int_equal(kube_lease_read(object, &lease, NULL), ERR_INVALID);

@@ -1,5 +1,5 @@
 /* The objects of jobs. Whole ones are compared in tests/system/test_render_pods.py. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/yaml.h"
@@ -54,14 +54,6 @@ static const char *variable(const struct json *pod, const char *name)
 	return json_as_string(json_get(pod_template_find(env, "name", name), "value"), NULL);
 }
 
-static void expect(const struct json *value, const char *json)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), json);
-}
-
 TEST(a_pod_is_reached_by_the_name_it_has)
 {
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
@@ -69,10 +61,10 @@ TEST(a_pod_is_reached_by_the_name_it_has)
 	struct json *spec = json_get(pod, "spec");
 	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
 
-	expect(json_get_path(pod, "metadata", "name", NULL), "\"digits-worker-1\"");
-	expect(json_get(spec, "hostname"), "\"digits-worker-1\"");
-	expect(json_get(spec, "subdomain"), "\"digits\"");
-	expect(json_get_path(service, "metadata", "name", NULL), "\"digits\"");
+	assert_json(json_get_path(pod, "metadata", "name", NULL), "\"digits-worker-1\"");
+	assert_json(json_get(spec, "hostname"), "\"digits-worker-1\"");
+	assert_json(json_get(spec, "subdomain"), "\"digits\"");
+	assert_json(json_get_path(service, "metadata", "name", NULL), "\"digits\"");
 	assert_string_equal(variable(pod, "TF_CONFIG"),
 			    "{\"cluster\":{\"worker\":[\"digits-worker-0.digits.default.svc:2222\","
 			    "\"digits-worker-1.digits.default.svc:2222\"]},"
@@ -101,12 +93,13 @@ TEST(a_large_cluster_stands_in_a_config_map)
 	assert_null(objects_cluster_new(few, "u"));
 	assert_int_equal(strncmp(name, "digits.cluster-", strlen("digits.cluster-")), 0);
 	assert_true(strlen(cluster) > 500 * strlen("digits-worker-0.digits.default.svc:2222"));
-	expect(json_get_path(config_map, "metadata", "labels", "muster/part", NULL), "\"files\"");
+	assert_json(json_get_path(config_map, "metadata", "labels", "muster/part", NULL),
+		    "\"files\"");
 	assert_string_equal(variable(pod, "TF_CONFIG"),
 			    "{\"cluster\":$(MUSTER_CLUSTER),"
 			    "\"task\":{\"type\":\"worker\",\"index\":7}}");
 	/* It stands before the one that speaks of it. */
-	expect(json_get(json_at(env, 0), "name"), "\"MUSTER_CLUSTER\"");
+	assert_json(json_get(json_at(env, 0), "name"), "\"MUSTER_CLUSTER\"");
 	assert_string_equal(json_as_string(json_get_path(json_at(env, 0), "valueFrom",
 							 "configMapKeyRef", "name", NULL),
 					   ""),
@@ -195,16 +188,16 @@ TEST(labels_of_the_template_stay_and_ours_win)
 		"annotations: {note: v}}, spec: {containers: [{name: tensorflow, image: a}]}}}");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "chief", 0, 0, "u-1");
 
-	expect(json_get(pod, "metadata"),
-	       "{\"name\":\"digits-chief-0\",\"namespace\":\"default\",\"labels\":{"
-	       "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\","
-	       "\"muster/role\":\"chief\",\"muster/index\":\"0\",\"muster/attempt\":\"0\","
-	       "\"training.kubeflow.org/job-name\":\"digits\","
-	       "\"training.kubeflow.org/replica-type\":\"chief\","
-	       "\"training.kubeflow.org/replica-index\":\"0\",\"team\":\"a\"},"
-	       "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
-	       "\"name\":\"digits.job\",\"uid\":\"u-1\",\"controller\":true}],"
-	       "\"annotations\":{\"note\":\"v\"}}");
+	assert_json(json_get(pod, "metadata"),
+		    "{\"name\":\"digits-chief-0\",\"namespace\":\"default\",\"labels\":{"
+		    "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\","
+		    "\"muster/role\":\"chief\",\"muster/index\":\"0\",\"muster/attempt\":\"0\","
+		    "\"training.kubeflow.org/job-name\":\"digits\","
+		    "\"training.kubeflow.org/replica-type\":\"chief\","
+		    "\"training.kubeflow.org/replica-index\":\"0\",\"team\":\"a\"},"
+		    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+		    "\"name\":\"digits.job\",\"uid\":\"u-1\",\"controller\":true}],"
+		    "\"annotations\":{\"note\":\"v\"}}");
 }
 
 TEST(what_the_template_says_is_not_hardened_away)
@@ -216,15 +209,15 @@ TEST(what_the_template_says_is_not_hardened_away)
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 	const struct json *spec = json_get(pod, "spec");
 
-	expect(json_get(spec, "securityContext"),
-	       "{\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
-	expect(json_get(pod_template_container(pod), "securityContext"),
-	       "{\"runAsUser\":0,\"capabilities\":{\"add\":[\"SYS_PTRACE\"]},"
-	       "\"allowPrivilegeEscalation\":false}");
-	expect(json_get(spec, "automountServiceAccountToken"), "true");
-	expect(json_get(spec, "enableServiceLinks"), "true");
-	expect(json_get(spec, "terminationGracePeriodSeconds"), "5");
-	expect(json_get(spec, "restartPolicy"), "\"Never\"");
+	assert_json(json_get(spec, "securityContext"),
+		    "{\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
+	assert_json(json_get(pod_template_container(pod), "securityContext"),
+		    "{\"runAsUser\":0,\"capabilities\":{\"add\":[\"SYS_PTRACE\"]},"
+		    "\"allowPrivilegeEscalation\":false}");
+	assert_json(json_get(spec, "automountServiceAccountToken"), "true");
+	assert_json(json_get(spec, "enableServiceLinks"), "true");
+	assert_json(json_get(spec, "terminationGracePeriodSeconds"), "5");
+	assert_json(json_get(spec, "restartPolicy"), "\"Never\"");
 	assert_null(variable(pod, "HOME"));
 	assert_null(json_get(pod_template_container(pod), "volumeMounts"));
 }
@@ -242,9 +235,9 @@ TEST(a_lost_node_is_given_up_soon)
 		"tolerations: [{operator: Exists, effect: NoSchedule}],", "command: [a]");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 
-	expect(json_at(json_get_path(pod, "spec", "tolerations", NULL), 1),
-	       "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\","
-	       "\"effect\":\"NoExecute\",\"tolerationSeconds\":30}");
+	assert_json(json_at(json_get_path(pod, "spec", "tolerations", NULL), 1),
+		    "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\","
+		    "\"effect\":\"NoExecute\",\"tolerationSeconds\":30}");
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		struct job *other CLEANUP(job_cleanup) = job_of_container(own[i], "command: [a]");
 		struct json *its CLEANUP(json_cleanup) = pod_of(other, "worker", 0, 0, NULL);
@@ -261,8 +254,9 @@ TEST(what_an_init_container_says_stays_in_its_pod)
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 	const struct json *list = json_get_path(pod, "spec", "initContainers", NULL);
 
-	expect(json_get(json_at(list, 0), "terminationMessagePolicy"), "\"FallbackToLogsOnError\"");
-	expect(json_get(json_at(list, 1), "terminationMessagePolicy"), "\"File\"");
+	assert_json(json_get(json_at(list, 0), "terminationMessagePolicy"),
+		    "\"FallbackToLogsOnError\"");
+	assert_json(json_get(json_at(list, 1), "terminationMessagePolicy"), "\"File\"");
 	assert_null(json_get(pod_template_container(pod), "terminationMessagePolicy"));
 }
 
@@ -272,17 +266,18 @@ TEST(a_silent_template_is_hardened)
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 	const struct json *spec = json_get(pod, "spec");
 
-	expect(json_get(spec, "securityContext"),
-	       "{\"runAsNonRoot\":true,\"runAsUser\":1000,\"runAsGroup\":1000,\"fsGroup\":1000,"
-	       "\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
-	expect(json_get(pod_template_container(pod), "securityContext"),
-	       "{\"allowPrivilegeEscalation\":false,\"capabilities\":{\"drop\":[\"ALL\"]}}");
-	expect(json_get(spec, "automountServiceAccountToken"), "false");
-	expect(json_get(spec, "terminationGracePeriodSeconds"), "30");
+	assert_json(
+		json_get(spec, "securityContext"),
+		"{\"runAsNonRoot\":true,\"runAsUser\":1000,\"runAsGroup\":1000,\"fsGroup\":1000,"
+		"\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
+	assert_json(json_get(pod_template_container(pod), "securityContext"),
+		    "{\"allowPrivilegeEscalation\":false,\"capabilities\":{\"drop\":[\"ALL\"]}}");
+	assert_json(json_get(spec, "automountServiceAccountToken"), "false");
+	assert_json(json_get(spec, "terminationGracePeriodSeconds"), "30");
 	assert_string_equal(variable(pod, "HOME"), "/tmp");
-	expect(json_get(pod_template_container(pod), "volumeMounts"),
-	       "[{\"name\":\"muster-tmp\",\"mountPath\":\"/tmp\"}]");
-	expect(json_get(spec, "volumes"), "[{\"name\":\"muster-tmp\",\"emptyDir\":{}}]");
+	assert_json(json_get(pod_template_container(pod), "volumeMounts"),
+		    "[{\"name\":\"muster-tmp\",\"mountPath\":\"/tmp\"}]");
+	assert_json(json_get(spec, "volumes"), "[{\"name\":\"muster-tmp\",\"emptyDir\":{}}]");
 }
 
 TEST(a_temporary_folder_and_a_home_that_were_asked_for_stay)
@@ -292,8 +287,8 @@ TEST(a_temporary_folder_and_a_home_that_were_asked_for_stay)
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 
 	assert_string_equal(variable(pod, "HOME"), "/srv");
-	expect(json_get(pod_template_container(pod), "volumeMounts"),
-	       "[{\"name\":\"x\",\"mountPath\":\"/tmp\"}]");
+	assert_json(json_get(pod_template_container(pod), "volumeMounts"),
+		    "[{\"name\":\"x\",\"mountPath\":\"/tmp\"}]");
 }
 
 TEST(a_privileged_container_keeps_its_privileges)
@@ -302,7 +297,8 @@ TEST(a_privileged_container_keeps_its_privileges)
 		job_of_container("serviceAccountName: s, ", "securityContext: {privileged: true}");
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
 
-	expect(json_get(pod_template_container(pod), "securityContext"), "{\"privileged\":true}");
+	assert_json(json_get(pod_template_container(pod), "securityContext"),
+		    "{\"privileged\":true}");
 	assert_null(json_get_path(pod, "spec", "automountServiceAccountToken", NULL));
 	assert_null(json_get_path(pod, "spec", "securityContext", "runAsUser", NULL));
 }
@@ -319,11 +315,12 @@ TEST(ports_are_those_of_the_roles)
 	struct json *chief CLEANUP(json_cleanup) = pod_of(job, "chief", 0, 0, NULL);
 	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
 
-	expect(json_get(pod_template_container(worker), "ports"),
-	       "[{\"name\":\"web\",\"containerPort\":80},"
-	       "{\"name\":\"tfjob-port\",\"containerPort\":2222}]");
-	expect(json_get_path(service, "spec", "ports", NULL),
-	       "[{\"name\":\"tfjob-port\",\"port\":29500},{\"name\":\"port-2222\",\"port\":2222}]");
+	assert_json(json_get(pod_template_container(worker), "ports"),
+		    "[{\"name\":\"web\",\"containerPort\":80},"
+		    "{\"name\":\"tfjob-port\",\"containerPort\":2222}]");
+	assert_json(json_get_path(service, "spec", "ports", NULL),
+		    "[{\"name\":\"tfjob-port\",\"port\":29500},{\"name\":\"port-2222\",\"port\":"
+		    "2222}]");
 	assert_string_equal(variable(chief, "MASTER_PORT"), "29501");
 }
 
@@ -335,9 +332,9 @@ TEST(the_owner_remembers_the_job)
 		json_as_string(json_get_path(owner, "data", OBJECTS_DOCUMENT_KEY, NULL), "");
 	struct json *document CLEANUP(json_cleanup) = NULL;
 
-	expect(json_get(owner, "metadata"),
-	       "{\"name\":\"digits.job\",\"namespace\":\"default\",\"labels\":{"
-	       "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\"}}");
+	assert_json(json_get(owner, "metadata"),
+		    "{\"name\":\"digits.job\",\"namespace\":\"default\",\"labels\":{"
+		    "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\"}}");
 	assert_int_equal(json_read(text, strlen(text), &document, NULL), 0);
 	assert_true(json_equals(document, job->document));
 }
@@ -360,9 +357,10 @@ TEST(files_are_text_or_binary)
 	assert_string_equal(
 		json_as_string(json_get_path(json_at(list, 0), "metadata", "name", NULL), ""),
 		name);
-	expect(json_get(json_at(list, 0), "data"), "{\"train.py\":\"pass\\n\",\"empty\":\"\"}");
-	expect(json_get(json_at(list, 0), "binaryData"), "{\"model.pyz\":\"UEsA\"}");
-	expect(json_get(json_at(list, 0), "immutable"), "true");
+	assert_json(json_get(json_at(list, 0), "data"),
+		    "{\"train.py\":\"pass\\n\",\"empty\":\"\"}");
+	assert_json(json_get(json_at(list, 0), "binaryData"), "{\"model.pyz\":\"UEsA\"}");
+	assert_json(json_get(json_at(list, 0), "immutable"), "true");
 }
 
 TEST(a_name_too_long_for_its_pods_is_told)

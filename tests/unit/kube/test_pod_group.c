@@ -1,5 +1,5 @@
 /* PodGroups of TFJobs, and when one is changed. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/yaml.h"
@@ -28,14 +28,6 @@ static struct job *job_of(const char *run_policy, const char *roles)
 	return job;
 }
 
-static void expect(const struct json *value, const char *json)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), json);
-}
-
 TEST(the_scheduler_is_known_by_its_name)
 {
 	assert_int_equal(gang_of(NULL).kind, GANG_NONE);
@@ -60,9 +52,9 @@ TEST(what_has_to_be_there_is_what_the_first_pods_need)
 										 "1}") "}}}");
 	struct json *group CLEANUP(json_cleanup) = pod_group_new(&gang, job, "u");
 
-	expect(json_get(group, "spec"),
-	       "{\"minMember\":3,\"minResources\":{\"cpu\":\"3\",\"nvidia.com/gpu\":\"1\"},"
-	       "\"queue\":\"research\"}");
+	assert_json(json_get(group, "spec"),
+		    "{\"minMember\":3,\"minResources\":{\"cpu\":\"3\",\"nvidia.com/gpu\":\"1\"},"
+		    "\"queue\":\"research\"}");
 }
 
 TEST(a_group_that_differs_is_changed_but_for_its_queue)
@@ -80,6 +72,6 @@ TEST(a_group_that_differs_is_changed_but_for_its_queue)
 	json_set_integer(json_get(seen, "spec"), "minMember", 3);
 	struct json *patch CLEANUP(json_cleanup) = pod_group_patch_new(&gang, wanted, seen);
 
-	expect(patch, "{\"spec\":{\"minMember\":2}}");
+	assert_json(patch, "{\"spec\":{\"minMember\":2}}");
 	assert_null(pod_group_patch_new(&fixed, own, seen));
 }

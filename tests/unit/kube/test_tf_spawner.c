@@ -1,5 +1,5 @@
 /* The objects of TF-Spawner. Whole ones are compared in tests/system/test_tf_spawner.py. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "kube/tf_spawner.h"
 #include "spec/pod_template.h"
@@ -25,22 +25,6 @@ static struct json *objects_of(const struct tf_spawner *wanted)
 	return list;
 }
 
-static struct json *read_json(const char *json)
-{
-	struct json *value = NULL;
-
-	assert_int_equal(json_read(json, strlen(json), &value, NULL), 0);
-	return value;
-}
-
-static void expect(const struct json *value, const char *json)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), json);
-}
-
 TEST(names_come_before_those_who_look_for_them)
 {
 	static const char *const kinds[] = {"ConfigMap", "Service", "Service", "Pod", "Pod"};
@@ -52,8 +36,8 @@ TEST(names_come_before_those_who_look_for_them)
 		const struct json *object = json_at(list, i);
 
 		assert_string_equal(json_as_string(json_get(object, "kind"), ""), kinds[i]);
-		expect(json_get_path(object, "metadata", "labels", TF_SPAWNER_LABEL, NULL),
-		       "\"mine\"");
+		assert_json(json_get_path(object, "metadata", "labels", TF_SPAWNER_LABEL, NULL),
+			    "\"mine\"");
 	}
 }
 
@@ -67,19 +51,20 @@ TEST(variables_of_a_file_replace_ours_and_are_literal)
 	wanted.n_env = ARRAY_LEN(env);
 	struct json *list CLEANUP(json_cleanup) = objects_of(&wanted);
 
-	expect(json_get(json_at(json_get_path(json_at(list, 4), "spec", "containers", NULL), 0),
-			"env"),
-	       "[{\"name\":\"TF_CONFIG\",\"value\":\"{\\\"cluster\\\": {\\\"worker\\\": "
-	       "[\\\"worker0:1999\\\", \\\"worker1:1999\\\"]}, \\\"task\\\": {\\\"type\\\": "
-	       "\\\"worker\\\", \\\"index\\\": 1}}\"},"
-	       "{\"name\":\"WORKER_NUMBER\",\"value\":\"1\"},"
-	       "{\"name\":\"TOT_WORKERS\",\"value\":\"7\"},"
-	       "{\"name\":\"S3_KEY\",\"value\":\"$$$\"}]");
+	assert_json(
+		json_get(json_at(json_get_path(json_at(list, 4), "spec", "containers", NULL), 0),
+			 "env"),
+		"[{\"name\":\"TF_CONFIG\",\"value\":\"{\\\"cluster\\\": {\\\"worker\\\": "
+		"[\\\"worker0:1999\\\", \\\"worker1:1999\\\"]}, \\\"task\\\": {\\\"type\\\": "
+		"\\\"worker\\\", \\\"index\\\": 1}}\"},"
+		"{\"name\":\"WORKER_NUMBER\",\"value\":\"1\"},"
+		"{\"name\":\"TOT_WORKERS\",\"value\":\"7\"},"
+		"{\"name\":\"S3_KEY\",\"value\":\"$$$\"}]");
 }
 
 TEST(a_template_keeps_what_is_its_own)
 {
-	struct json *pod CLEANUP(json_cleanup) = read_json(
+	struct json *pod CLEANUP(json_cleanup) = json_of(
 		"{\"metadata\":{\"name\":\"PODNAME\",\"labels\":{\"team\":\"a\"}},\"spec\":{"
 		"\"containers\":[{\"name\":\"x\",\"image\":\"old\",\"env\":[{\"name\":\"GONE\"}],"
 		"\"command\":[\"python\"]},{\"name\":\"side\",\"image\":\"s\"}]}}");
@@ -91,19 +76,20 @@ TEST(a_template_keeps_what_is_its_own)
 	const struct json *made = json_at(list, 3);
 	const struct json *containers = json_get_path(made, "spec", "containers", NULL);
 
-	expect(json_get(made, "metadata"),
-	       "{\"name\":\"worker0\",\"labels\":{\"team\":\"a\",\"training_attempt\":\"mine\","
-	       "\"app\":\"worker0\"}}");
-	expect(json_get(json_at(containers, 0), "image"), "\"a:1\"");
-	expect(json_get(json_at(containers, 0), "command"),
-	       "[\"/bin/bash\",\"-e\",\"-c\",\"for i in 1 2; do echo $$(date); done\\n\"]");
+	assert_json(
+		json_get(made, "metadata"),
+		"{\"name\":\"worker0\",\"labels\":{\"team\":\"a\",\"training_attempt\":\"mine\","
+		"\"app\":\"worker0\"}}");
+	assert_json(json_get(json_at(containers, 0), "image"), "\"a:1\"");
+	assert_json(json_get(json_at(containers, 0), "command"),
+		    "[\"/bin/bash\",\"-e\",\"-c\",\"for i in 1 2; do echo $$(date); done\\n\"]");
 	assert_null(pod_template_find(json_get(json_at(containers, 0), "env"), "name", "GONE"));
-	expect(json_at(containers, 1), "{\"name\":\"side\",\"image\":\"s\"}");
+	assert_json(json_at(containers, 1), "{\"name\":\"side\",\"image\":\"s\"}");
 }
 
 TEST(a_template_without_its_main_part_is_refused)
 {
-	struct json *empty CLEANUP(json_cleanup) = read_json("{\"spec\":{}}");
+	struct json *empty CLEANUP(json_cleanup) = json_of("{\"spec\":{}}");
 	struct tf_spawner wanted = two_workers();
 	struct json *list = NULL;
 	struct err err = {0};

@@ -1,5 +1,5 @@
 /* The Pods and Services of TFJobs, against what training-operator 1.9.4 was seen to make. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/yaml.h"
@@ -48,14 +48,6 @@ static struct json *pod_of(const struct job *job, const char *role, int index, i
 	return pod_in_manner(&(struct tfjob_manner){0}, job, role, index, attempt);
 }
 
-static void expect(const struct json *value, const char *json)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), json);
-}
-
 static const char *tf_config_of(const struct json *pod)
 {
 	const struct json *env = json_get(pod_template_container(pod), "env");
@@ -69,19 +61,19 @@ TEST(a_pod_has_the_labels_the_owner_and_the_port)
 	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0);
 	const struct json *metadata = json_get(pod, "metadata");
 
-	expect(json_get(metadata, "name"), "\"j-worker-0\"");
-	expect(json_get(metadata, "labels"),
-	       "{\"team\":\"vision\",\"training.kubeflow.org/job-name\":\"j\","
-	       "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
-	       "\"training.kubeflow.org/replica-type\":\"worker\","
-	       "\"training.kubeflow.org/replica-index\":\"0\","
-	       "\"training.kubeflow.org/job-role\":\"master\"}");
-	expect(json_get(metadata, "ownerReferences"),
-	       "[{\"apiVersion\":\"kubeflow.org/"
-	       "v1\",\"kind\":\"TFJob\",\"name\":\"j\",\"uid\":\"" UID
-	       "\",\"controller\":true,\"blockOwnerDeletion\":true}]");
-	expect(json_get(pod_template_container(pod), "ports"),
-	       "[{\"name\":\"tfjob-port\",\"containerPort\":2222}]");
+	assert_json(json_get(metadata, "name"), "\"j-worker-0\"");
+	assert_json(json_get(metadata, "labels"),
+		    "{\"team\":\"vision\",\"training.kubeflow.org/job-name\":\"j\","
+		    "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
+		    "\"training.kubeflow.org/replica-type\":\"worker\","
+		    "\"training.kubeflow.org/replica-index\":\"0\","
+		    "\"training.kubeflow.org/job-role\":\"master\"}");
+	assert_json(json_get(metadata, "ownerReferences"),
+		    "[{\"apiVersion\":\"kubeflow.org/"
+		    "v1\",\"kind\":\"TFJob\",\"name\":\"j\",\"uid\":\"" UID
+		    "\",\"controller\":true,\"blockOwnerDeletion\":true}]");
+	assert_json(json_get(pod_template_container(pod), "ports"),
+		    "[{\"name\":\"tfjob-port\",\"containerPort\":2222}]");
 	assert_string_equal(
 		tf_config_of(pod),
 		"{\"cluster\":{\"worker\":[\"j-worker-0.ns.svc:2222\","
@@ -99,12 +91,12 @@ TEST(only_the_leader_has_its_role_and_later_attempts_say_so)
 	struct json *worker CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 3);
 	const struct json *labels = json_get_path(worker, "metadata", "labels", NULL);
 
-	expect(json_get(json_get_path(chief, "metadata", "labels", NULL),
-			"training.kubeflow.org/job-role"),
-	       "\"master\"");
+	assert_json(json_get(json_get_path(chief, "metadata", "labels", NULL),
+			     "training.kubeflow.org/job-role"),
+		    "\"master\"");
 	assert_null(json_get(labels, "training.kubeflow.org/job-role"));
-	expect(json_get_path(worker, "metadata", "annotations", NULL),
-	       "{\"muster/attempt\":\"3\"}");
+	assert_json(json_get_path(worker, "metadata", "annotations", NULL),
+		    "{\"muster/attempt\":\"3\"}");
 }
 
 TEST(one_replica_alone_is_told_nothing)
@@ -130,7 +122,7 @@ TEST(the_policy_of_a_pod_is_that_of_its_role)
 		struct job *job CLEANUP(job_cleanup) = job_of(roles);
 		struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0);
 
-		expect(json_get_path(pod, "spec", "restartPolicy", NULL), rows[i][1]);
+		assert_json(json_get_path(pod, "spec", "restartPolicy", NULL), rows[i][1]);
 	}
 }
 
@@ -143,14 +135,14 @@ TEST(a_service_has_all_ports_of_the_container_that_trains)
 	struct json *worker CLEANUP(json_cleanup) =
 		tfjob_service_new(job, job_role(job, "worker"), 0, UID);
 
-	expect(json_get(ps, "spec"),
-	       "{\"clusterIP\":\"None\",\"selector\":{\"training.kubeflow.org/operator-name\":"
-	       "\"tfjob-controller\",\"training.kubeflow.org/job-name\":\"j\","
-	       "\"training.kubeflow.org/replica-type\":\"ps\","
-	       "\"training.kubeflow.org/replica-index\":\"0\"},\"ports\":[{\"name\":\"web\","
-	       "\"port\":80},{\"name\":\"tfjob-port\",\"port\":2222}]}");
-	expect(json_get_path(worker, "spec", "ports", NULL),
-	       "[{\"name\":\"tfjob-port\",\"port\":9}]");
+	assert_json(json_get(ps, "spec"),
+		    "{\"clusterIP\":\"None\",\"selector\":{\"training.kubeflow.org/operator-name\":"
+		    "\"tfjob-controller\",\"training.kubeflow.org/job-name\":\"j\","
+		    "\"training.kubeflow.org/replica-type\":\"ps\","
+		    "\"training.kubeflow.org/replica-index\":\"0\"},\"ports\":[{\"name\":\"web\","
+		    "\"port\":80},{\"name\":\"tfjob-port\",\"port\":2222}]}");
+	assert_json(json_get_path(worker, "spec", "ports", NULL),
+		    "[{\"name\":\"tfjob-port\",\"port\":9}]");
 }
 
 /* A server takes no Service of several ports in which one has no name, or the number of another. */
@@ -164,8 +156,8 @@ TEST(a_service_leaves_out_ports_that_no_server_takes)
 	struct json *service CLEANUP(json_cleanup) =
 		tfjob_service_new(job, job_role(job, "worker"), 0, UID);
 
-	expect(json_get_path(service, "spec", "ports", NULL),
-	       "[{\"name\":\"dns\",\"port\":53},{\"name\":\"tfjob-port\",\"port\":2222}]");
+	assert_json(json_get_path(service, "spec", "ports", NULL),
+		    "[{\"name\":\"dns\",\"port\":53},{\"name\":\"tfjob-port\",\"port\":2222}]");
 }
 
 TEST(one_service_has_the_pods_of_the_job_under_their_host_names)
@@ -176,23 +168,23 @@ TEST(one_service_has_the_pods_of_the_job_under_their_host_names)
 	struct json *pod CLEANUP(json_cleanup) = pod_in_manner(&manner, job, "worker", 0, 0);
 	struct json *service CLEANUP(json_cleanup) = tfjob_job_service_new(job, UID);
 
-	expect(json_get_path(pod, "spec", "hostname", NULL), "\"j-worker-0\"");
-	expect(json_get_path(pod, "spec", "subdomain", NULL), "\"j\"");
+	assert_json(json_get_path(pod, "spec", "hostname", NULL), "\"j-worker-0\"");
+	assert_json(json_get_path(pod, "spec", "subdomain", NULL), "\"j\"");
 	assert_string_equal(tf_config_of(pod),
 			    "{\"cluster\":{\"chief\":[\"j-chief-0.j.ns.svc.c.local:2222\"],"
 			    "\"worker\":[\"j-worker-0.j.ns.svc.c.local:9\"]},\"task\":{"
 			    "\"type\":\"worker\",\"index\":0},\"environment\":\"cloud\"}");
-	expect(service,
-	       "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"j\","
-	       "\"namespace\":\"ns\",\"ownerReferences\":[{\"apiVersion\":\"kubeflow.org/v1\","
-	       "\"kind\":\"TFJob\",\"name\":\"j\",\"uid\":\"" UID
-	       "\",\"controller\":true,\"blockOwnerDeletion\":true}],\"labels\":{"
-	       "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
-	       "\"training.kubeflow.org/job-name\":\"j\"}},\"spec\":{\"clusterIP\":\"None\","
-	       "\"publishNotReadyAddresses\":true,\"selector\":{"
-	       "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
-	       "\"training.kubeflow.org/job-name\":\"j\"},\"ports\":[{\"name\":\"tfjob-port\","
-	       "\"port\":2222},{\"name\":\"port-9\",\"port\":9}]}}");
+	assert_json(service,
+		    "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"j\","
+		    "\"namespace\":\"ns\",\"ownerReferences\":[{\"apiVersion\":\"kubeflow.org/v1\","
+		    "\"kind\":\"TFJob\",\"name\":\"j\",\"uid\":\"" UID
+		    "\",\"controller\":true,\"blockOwnerDeletion\":true}],\"labels\":{"
+		    "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
+		    "\"training.kubeflow.org/job-name\":\"j\"}},\"spec\":{\"clusterIP\":\"None\","
+		    "\"publishNotReadyAddresses\":true,\"selector\":{"
+		    "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
+		    "\"training.kubeflow.org/job-name\":\"j\"},\"ports\":[{\"name\":\"tfjob-port\","
+		    "\"port\":2222},{\"name\":\"port-9\",\"port\":9}]}}");
 }
 
 /* Each worker knows itself and the parameter servers alone. */

@@ -1,5 +1,5 @@
 /* What clients of ElasticDL's launcher ask for. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -138,14 +138,6 @@ static struct job *job_of(const char *text, const char *template)
 
 	assert_int_equal(job_read(document, NULL, JOB_STRICT, &faults, &job), 0);
 	return job;
-}
-
-static void assert_json(const struct json *value, const char *expected)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), expected);
 }
 
 TEST(an_image_of_the_old_client_starts_its_own_server)

@@ -1,5 +1,5 @@
 /* Of what others write into the document of a job, three things count. */
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -15,14 +15,6 @@ static const char before[] =
 	"\"spec\":{"
 	"\"containers\":[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}}}}}";
 
-static struct json *read_json(const char *text)
-{
-	struct json *value = NULL;
-
-	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
-	return value;
-}
-
 static struct json *normalised(const struct json *root)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -34,7 +26,7 @@ static struct json *normalised(const struct json *root)
 
 static struct json *pinned_document(void)
 {
-	struct json *root CLEANUP(json_cleanup) = read_json(before);
+	struct json *root CLEANUP(json_cleanup) = json_of(before);
 
 	return normalised(root);
 }
@@ -68,12 +60,12 @@ static struct json *apply_json(struct scene *scene, const struct json *document)
 	text_clear(&scene->told);
 	char *made CLEANUP(mem_free_text) =
 		pinned_job_apply(scene->pin, text_of(&text), &scene->told);
-	return read_json(made);
+	return json_of(made);
 }
 
 static struct json *apply_patch(struct scene *scene, const char *patch_text)
 {
-	struct json *patch CLEANUP(json_cleanup) = read_json(patch_text);
+	struct json *patch CLEANUP(json_cleanup) = json_of(patch_text);
 	struct json *patched CLEANUP(json_cleanup) = json_patched(scene->document, patch);
 
 	return apply_json(scene, patched);
@@ -91,7 +83,7 @@ TEST(what_counts_is_taken_and_not_told)
 	struct scene scene CLEANUP(scene_done) = scene_new();
 
 	for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
-		struct json *patch CLEANUP(json_cleanup) = read_json(patches[i]);
+		struct json *patch CLEANUP(json_cleanup) = json_of(patches[i]);
 		struct json *wanted CLEANUP(json_cleanup) = json_patched(scene.document, patch);
 		struct json *made CLEANUP(json_cleanup) = apply_patch(&scene, patches[i]);
 
@@ -175,7 +167,7 @@ TEST(another_spelling_is_no_change)
 		"\"template\":{\"spec\":{"
 		"\"containers\":[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}}}}}";
 	struct scene scene CLEANUP(scene_done) = scene_new();
-	struct json *document CLEANUP(json_cleanup) = read_json(list);
+	struct json *document CLEANUP(json_cleanup) = json_of(list);
 	struct json *made CLEANUP(json_cleanup) = apply_json(&scene, document);
 	struct json *worker = json_get_path(made, "spec", "tfReplicaSpecs", "Worker", NULL);
 

@@ -1,4 +1,4 @@
-#include "unit.h"
+#include "unit_json.h"
 
 #include "base/mem.h"
 #include "spec/job_build.h"
@@ -31,14 +31,6 @@ static struct json *container_of(const struct json *document, const char *title)
 		json_get_path(document, "spec", "tfReplicaSpecs", title, "template", NULL));
 }
 
-static void expect(const struct json *value, const char *json)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	assert_string_equal(text_of(&text), json);
-}
-
 static struct json *built(const struct pod_build *build)
 {
 	struct json *document = document_new();
@@ -64,15 +56,15 @@ TEST(an_image_is_for_every_role)
 	struct pod_build build = {.image = "a:1", .default_image = "b:1"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
-	expect(json_get(container_of(document, "PS"), "image"), "\"a:1\"");
+	assert_json(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
+	assert_json(json_get(container_of(document, "PS"), "image"), "\"a:1\"");
 	build.image = NULL;
 	job_document_add_pods(document, &build, &(struct text){0});
-	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
+	assert_json(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
 
 	struct json *other CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(container_of(other, "Worker"), "image"), "\"b:1\"");
+	assert_json(json_get(container_of(other, "Worker"), "image"), "\"b:1\"");
 }
 
 TEST(memory_is_a_limit_and_cpu_is_none)
@@ -80,9 +72,10 @@ TEST(memory_is_a_limit_and_cpu_is_none)
 	struct pod_build build = {.cpu = "500m", .memory = "2Gi"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(container_of(document, "PS"), "resources"),
-	       "{\"requests\":{\"cpu\":\"500m\",\"memory\":\"2Gi\"},\"limits\":{\"memory\":\"2Gi\"}"
-	       "}");
+	assert_json(json_get(container_of(document, "PS"), "resources"),
+		    "{\"requests\":{\"cpu\":\"500m\",\"memory\":\"2Gi\"},\"limits\":{\"memory\":"
+		    "\"2Gi\"}"
+		    "}");
 }
 
 TEST(a_limit_of_cpu_is_that_of_the_flag_where_there_is_one)
@@ -94,7 +87,7 @@ TEST(a_limit_of_cpu_is_that_of_the_flag_where_there_is_one)
 
 	json_set_string(json_object_at(resources, "limits"), "cpu", "8");
 	job_document_add_pods(document, &build, &faults);
-	expect(resources, "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}");
+	assert_json(resources, "{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"2\"}}");
 }
 
 TEST(parameter_servers_get_no_gpu)
@@ -102,15 +95,15 @@ TEST(parameter_servers_get_no_gpu)
 	struct pod_build build = {.gpu = "2"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(container_of(document, "Worker"), "resources"),
-	       "{\"limits\":{\"nvidia.com/gpu\":\"2\"}}");
+	assert_json(json_get(container_of(document, "Worker"), "resources"),
+		    "{\"limits\":{\"nvidia.com/gpu\":\"2\"}}");
 	assert_null(json_get(container_of(document, "PS"), "resources"));
 	build.gpu = "amd.com/gpu=1";
 
 	struct json *other CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(container_of(other, "Worker"), "resources"),
-	       "{\"limits\":{\"amd.com/gpu\":\"1\"}}");
+	assert_json(json_get(container_of(other, "Worker"), "resources"),
+		    "{\"limits\":{\"amd.com/gpu\":\"1\"}}");
 }
 
 static struct json *annotations_of(const struct json *document, const char *title)
@@ -124,14 +117,14 @@ TEST(no_gpu_is_a_limit_and_all_gpus_are_an_annotation)
 	struct pod_build build = {.gpu = "all"};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(annotations_of(document, "Worker"), "{\"muster/gpus\":\"all\"}");
+	assert_json(annotations_of(document, "Worker"), "{\"muster/gpus\":\"all\"}");
 	assert_null(json_get(container_of(document, "Worker"), "resources"));
 	assert_null(annotations_of(document, "PS"));
 	build.gpu = "none";
 	job_document_add_pods(document, &build, &(struct text){0});
-	expect(annotations_of(document, "Worker"), "{}");
-	expect(json_get(container_of(document, "Worker"), "resources"),
-	       "{\"limits\":{\"nvidia.com/gpu\":\"0\"}}");
+	assert_json(annotations_of(document, "Worker"), "{}");
+	assert_json(json_get(container_of(document, "Worker"), "resources"),
+		    "{\"limits\":{\"nvidia.com/gpu\":\"0\"}}");
 }
 
 TEST(taints_are_written_as_kubectl_writes_them)
@@ -140,12 +133,12 @@ TEST(taints_are_written_as_kubectl_writes_them)
 	struct pod_build build = {.tolerations = {texts, ARRAY_LEN(texts)}};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(spec_of(document, "Worker"), "tolerations"),
-	       "[{\"key\":\"gpu\",\"operator\":\"Exists\"},"
-	       "{\"key\":\"a.b/"
-	       "c\",\"operator\":\"Equal\",\"value\":\"d\",\"effect\":\"NoExecute\"},"
-	       "{\"key\":\"x\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
-	       "{\"operator\":\"Exists\"}]");
+	assert_json(json_get(spec_of(document, "Worker"), "tolerations"),
+		    "[{\"key\":\"gpu\",\"operator\":\"Exists\"},"
+		    "{\"key\":\"a.b/"
+		    "c\",\"operator\":\"Equal\",\"value\":\"d\",\"effect\":\"NoExecute\"},"
+		    "{\"key\":\"x\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
+		    "{\"operator\":\"Exists\"}]");
 }
 
 TEST(one_claim_is_one_volume_with_several_mounts)
@@ -154,14 +147,16 @@ TEST(one_claim_is_one_volume_with_several_mounts)
 	struct pod_build build = {.volumes = {texts, ARRAY_LEN(texts)}};
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get(spec_of(document, "Worker"), "volumes"),
-	       "[{\"name\":\"muster-volume-0\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}},"
-	       "{\"name\":\"muster-volume-1\",\"persistentVolumeClaim\":{\"claimName\":\"models\"}}"
-	       "]");
-	expect(json_get(container_of(document, "Worker"), "volumeMounts"),
-	       "[{\"name\":\"muster-volume-0\",\"mountPath\":\"/in\",\"readOnly\":true},"
-	       "{\"name\":\"muster-volume-1\",\"mountPath\":\"/out\"},"
-	       "{\"name\":\"muster-volume-0\",\"mountPath\":\"/again\"}]");
+	assert_json(json_get(spec_of(document, "Worker"), "volumes"),
+		    "[{\"name\":\"muster-volume-0\",\"persistentVolumeClaim\":{\"claimName\":"
+		    "\"data\"}},"
+		    "{\"name\":\"muster-volume-1\",\"persistentVolumeClaim\":{\"claimName\":"
+		    "\"models\"}}"
+		    "]");
+	assert_json(json_get(container_of(document, "Worker"), "volumeMounts"),
+		    "[{\"name\":\"muster-volume-0\",\"mountPath\":\"/in\",\"readOnly\":true},"
+		    "{\"name\":\"muster-volume-1\",\"mountPath\":\"/out\"},"
+		    "{\"name\":\"muster-volume-0\",\"mountPath\":\"/again\"}]");
 }
 
 TEST(names_and_selectors_go_to_the_pod)
@@ -176,11 +171,11 @@ TEST(names_and_selectors_go_to_the_pod)
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 	struct json *spec = spec_of(document, "PS");
 
-	expect(json_get_path(document, "metadata", "namespace", NULL), "\"ml\"");
-	expect(json_get(spec, "nodeSelector"), "{\"disk\":\"ssd\",\"zone\":\"a\"}");
-	expect(json_get(spec, "imagePullSecrets"), "[{\"name\":\"one\"},{\"name\":\"two\"}]");
-	expect(json_get(spec, "serviceAccountName"), "\"trainer\"");
-	expect(json_get(spec, "priorityClassName"), "\"high\"");
+	assert_json(json_get_path(document, "metadata", "namespace", NULL), "\"ml\"");
+	assert_json(json_get(spec, "nodeSelector"), "{\"disk\":\"ssd\",\"zone\":\"a\"}");
+	assert_json(json_get(spec, "imagePullSecrets"), "[{\"name\":\"one\"},{\"name\":\"two\"}]");
+	assert_json(json_get(spec, "serviceAccountName"), "\"trainer\"");
+	assert_json(json_get(spec, "priorityClassName"), "\"high\"");
 }
 
 TEST(what_is_wrong_is_named)
@@ -207,17 +202,9 @@ TEST(what_is_wrong_is_named)
 	refused(&(struct pod_build){.volumes = {bad_claim, 1}}, "--volume:");
 }
 
-static struct json *read_json(const char *json)
-{
-	struct json *value = NULL;
-
-	assert_int_equal(json_read(json, strlen(json), &value, NULL), 0);
-	return value;
-}
-
 TEST(a_template_is_the_ground_for_every_role)
 {
-	struct json *pod CLEANUP(json_cleanup) = read_json(
+	struct json *pod CLEANUP(json_cleanup) = json_of(
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"old\",\"labels\":{\"a\":\"b\"}},"
 		"\"spec\":{\"hostPID\":true,\"containers\":[{\"name\":\"main\","
 		"\"image\":\"c:1\",\"command\":[\"sleep\"]}]}}");
@@ -226,19 +213,20 @@ TEST(a_template_is_the_ground_for_every_role)
 	assert_int_equal(pod_build_template(pod, &build.template, NULL), 0);
 	struct json *document CLEANUP(json_cleanup) = built(&build);
 
-	expect(json_get_path(document, "spec", "tfReplicaSpecs", "PS", "template", NULL),
-	       "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"hostPID\":true,\"containers\":"
-	       "[{"
-	       "\"name\":\"tensorflow\",\"image\":\"c:1\",\"command\":[\"true\"]}]}}");
+	assert_json(json_get_path(document, "spec", "tfReplicaSpecs", "PS", "template", NULL),
+		    "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"hostPID\":true,"
+		    "\"containers\":"
+		    "[{"
+		    "\"name\":\"tensorflow\",\"image\":\"c:1\",\"command\":[\"true\"]}]}}");
 }
 
 TEST(a_template_is_found_in_what_holds_one)
 {
-	struct json *deployment CLEANUP(json_cleanup) = read_json(
-		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}}");
+	struct json *deployment CLEANUP(json_cleanup) =
+		json_of("{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}}");
 	struct json *pod_template CLEANUP(json_cleanup) =
-		read_json("{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}");
-	struct json *other CLEANUP(json_cleanup) = read_json("{\"data\":{\"a\":\"b\"}}");
+		json_of("{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}");
+	struct json *other CLEANUP(json_cleanup) = json_of("{\"data\":{\"a\":\"b\"}}");
 	const struct json *found = NULL;
 	struct err err = {0};
 
@@ -252,7 +240,7 @@ TEST(a_template_is_found_in_what_holds_one)
 
 static void expect_no_template(const char *text, const char *words)
 {
-	struct json *document CLEANUP(json_cleanup) = read_json(text);
+	struct json *document CLEANUP(json_cleanup) = json_of(text);
 	const struct json *found = NULL;
 	struct err err = {0};
 
@@ -265,7 +253,7 @@ static void expect_no_template(const char *text, const char *words)
 TEST(what_is_of_a_kind_without_a_template_is_none)
 {
 	struct json *job CLEANUP(json_cleanup) =
-		read_json("{\"kind\":\"Job\",\"spec\":{\"template\":{" POD_SPEC "}}}");
+		json_of("{\"kind\":\"Job\",\"spec\":{\"template\":{" POD_SPEC "}}}");
 	const struct json *found = NULL;
 
 	assert_int_equal(pod_build_template(job, &found, NULL), 0);
