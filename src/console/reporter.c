@@ -17,41 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One line for each note, written with one call, so that lines never mix. */
-
-struct job_log {
-	int fd; /* -1: it could not be opened */
-};
-
-struct job_log *job_log_open(const char *job_folder)
-{
-	struct job_log *log = mem_new(sizeof(*log));
-	char *path CLEANUP(mem_free_text) = mem_format("%s/muster.log", job_folder);
-
-	log->fd = file_open_regular(path, O_WRONLY | O_CREAT | O_APPEND);
-	return log;
-}
-
-void job_log_close(struct job_log *log)
-{
-	if (!log)
-		return;
-	file_close(&log->fd);
-	free(log);
-}
-
-void job_log_add(struct job_log *log, msec now, const char *level, const char *reason,
-		 const char *sentence)
+void reporter_add_to_log(const struct reporter *reporter, msec now, const char *level,
+			 const char *reason, const char *sentence)
 {
 	struct text line CLEANUP(text_done) = {0};
 
-	if (!log || log->fd < 0)
+	if (reporter->log_fd <= 0)
 		return;
 	text_add_line_time(&line, now, 0);
 	text_addf(&line, " %s %s: ", level, reason);
 	line_text_add_sentence(&line, sentence, strlen(sentence));
 	text_add_char(&line, '\n');
-	file_write_all(log->fd, line.bytes, line.len, NULL);
+	file_write_all(reporter->log_fd, line.bytes, line.len, NULL);
 }
 
 static void on_log(enum log_level level, const char *sentence, void *data)
@@ -59,14 +36,16 @@ static void on_log(enum log_level level, const char *sentence, void *data)
 	const struct reporter *reporter = data;
 	char *line CLEANUP(mem_free_text) = mem_format("%s: %s", log_level_words[level], sentence);
 
-	job_log_add(reporter->log, loop_now(), log_level_words[level], "Supervisor", sentence);
+	reporter_add_to_log(reporter, loop_now(), log_level_words[level], "Supervisor", sentence);
 	if (reporter->console)
 		console_print(reporter->console, line);
 }
 
 void reporter_begin(struct reporter *reporter, const char *job_folder)
 {
-	reporter->log = job_log_open(job_folder);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/muster.log", job_folder);
+
+	reporter->log_fd = file_open_regular(path, O_WRONLY | O_CREAT | O_APPEND);
 	reporter->status.exit_code = EXIT_INTERNAL;
 	log_set_sink(on_log, reporter);
 }
@@ -76,7 +55,8 @@ void reporter_done(struct reporter *reporter)
 	log_set_sink(NULL, NULL);
 	console_free(reporter->console);
 	output_copies_free(reporter->copies);
-	job_log_close(reporter->log);
+	if (reporter->log_fd > 0)
+		file_close(&reporter->log_fd);
 	arena_free(reporter->arena);
 	json_free(reporter->document);
 	free(reporter->last_trouble);
@@ -84,7 +64,7 @@ void reporter_done(struct reporter *reporter)
 
 void reporter_print_message(struct reporter *reporter, const char *sentence)
 {
-	job_log_add(reporter->log, loop_now(), "Warning", "Supervisor", sentence);
+	reporter_add_to_log(reporter, loop_now(), "Warning", "Supervisor", sentence);
 	if (reporter->console)
 		console_print(reporter->console, sentence);
 }
@@ -157,8 +137,9 @@ static void on_note(const struct job *job, const struct note *note, void *data)
 	struct reporter *reporter = data;
 
 	(void) job;
-	job_log_add(reporter->log, loop_now(), note->level == NOTE_WARNING ? "Warning" : "Normal",
-		    note->reason, note->sentence);
+	reporter_add_to_log(reporter, loop_now(),
+			    note->level == NOTE_WARNING ? "Warning" : "Normal", note->reason,
+			    note->sentence);
 	if (reporter->console)
 		console_on_note(reporter->console, note);
 }

@@ -14,21 +14,10 @@
 
 #include <stdint.h>
 
-struct job_log;
-
-/* Opens the file in the job's directory for appending. Errors are ignored: notes are not
- * essential. */
-struct job_log *job_log_open(const char *job_folder) MUST_USE;
-void job_log_close(struct job_log *log); /* NULL is fine */
-
-/* Adds one line: TIME LEVEL REASON: SENTENCE. NULL is fine for the log. */
-void job_log_add(struct job_log *log, msec now, const char *level, const char *reason,
-		 const char *sentence);
-
 /* Zero it to begin. */
 struct reporter {
 	struct console *console; /* NULL without a terminal to write to */
-	struct job_log *log;
+	int log_fd; /* muster.log of the job; 0 or less: it is not open */
 	struct output_copies *copies; /* of the replicas' output; NULL: none */
 	char *last_trouble; /* already reported */
 	struct arena *arena; /* of `status` */
@@ -36,9 +25,13 @@ struct reporter {
 	struct json *document; /* and its job; NULL: none was written */
 };
 
-/* Opens the job's log in its directory; from here on io/log writes to it and to the console. A job
- * whose status is never reported exits with an internal error. */
+/* Opens the job's log in its directory; from here on io/log writes to it and to the console. Errors
+ * are ignored: notes are not essential. A job whose status is never reported exits with an internal
+ * error. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
+/* Adds a line to the log, with one call, so that lines never mix: TIME LEVEL REASON: SENTENCE. */
+void reporter_add_to_log(const struct reporter *reporter, msec now, const char *level,
+			 const char *reason, const char *sentence);
 /* The pattern (spec/output_path.h), the streams and the job are borrowed; without a pattern there
  * are no copies. */
 void reporter_create_copies(struct reporter *reporter, const char *pattern,

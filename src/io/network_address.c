@@ -64,7 +64,9 @@ bool network_address_names_loopback(const char *host)
 	       (network_address_parse(host, &found) && network_address_is_loopback(&found));
 }
 
-char *network_address_interface(const struct in6_addr *address)
+/* The network interface of this machine that has it, as far as it shows its addresses; NULL: none.
+ * Caller frees. */
+static char *find_interface(const struct in6_addr *address)
 {
 	struct ifaddrs *interfaces CLEANUP(free_interfaces) = NULL;
 	struct in6_addr own;
@@ -83,7 +85,7 @@ bool network_address_is_here(const struct in6_addr *address)
 	/* An interface shows only the first address of 127.0.0.0/8. */
 	if (network_address_is_loopback(address))
 		return true;
-	char *interface CLEANUP(mem_free_text) = network_address_interface(address);
+	char *interface CLEANUP(mem_free_text) = find_interface(address);
 
 	return interface;
 }
@@ -184,7 +186,7 @@ char *own_host_interface_towards(const char *ip)
 	    own_host_towards(ip, 1, &address, &own, NULL) < 0 ||
 	    !network_address_parse(own, &parsed))
 		return NULL;
-	return network_address_interface(&parsed);
+	return find_interface(&parsed);
 }
 
 int own_host_towards(const char *host, int port, char **ret_address, char **ret_own_address,

@@ -26,9 +26,6 @@ bool network_address_is_loopback(const struct in6_addr *address); /* 127.0.0.0/8
  * address, or localhost (RFC 6761, 6.3). Looks up nothing: a machine's own name may be 127.0.1.1 on
  * the machine itself, and another address for the others. */
 bool network_address_names_loopback(const char *host);
-/* The network interface of this machine that has it, as far as it shows its addresses; NULL: none.
- * Caller frees. */
-char *network_address_interface(const struct in6_addr *address);
 /* Whether it is this machine's: any of 127.0.0.0/8, or of a network interface. */
 bool network_address_is_here(const struct in6_addr *address);
 /* "10.0.0.1" or "fd00::1". */

@@ -2,10 +2,10 @@
  * and we have to stay where other jobs and their processes can be seen. */
 #include "io/private_network.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "io/child.h"
 #include "io/file.h"
-#include "io/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,12 +147,11 @@ static const struct waiting_reason {
 
 static const struct waiting_reason *find_obstacle(void)
 {
-	char value[16];
-
 	for (size_t i = 0; i < ARRAY_LEN(obstacles); i++) {
-		if (process_stat_read_file(obstacles[i].file, value, sizeof(value)) <= 0)
-			continue;
-		value[strcspn(value, "\n")] = '\0';
+		char *value CLEANUP(mem_free_text) = file_read_text(obstacles[i].file);
+
+		if (value)
+			value[strcspn(value, "\n")] = '\0';
 		if (text_equals(value, obstacles[i].value))
 			return &obstacles[i];
 	}

@@ -27,6 +27,119 @@
 #define BEGINNING_LIMIT_MS 2000
 #define ENDING_LIMIT_MS 50
 
+#define STATUS_LIMIT ((size_t) 1024 * 1024) /* 65,536 groups */
+
+/* Numbered as in proc(5). */
+enum stat_field {
+	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
+	FIELD_FLAGS = 9,
+	FIELD_FIRST_TIME = 14, /* user and system time of the process, then of its children */
+	FIELD_LAST_TIME = 17,
+	FIELD_THREADS = 20,
+	FIELD_START_TIME = 22,
+	FIELD_MEMORY = 24,
+	FIELD_CODE_START = 26,
+	FIELD_ENVIRONMENT_START = 50,
+	FIELD_ENVIRONMENT_END = 51,
+};
+
+char *process_stat_status(pid_t pid)
+{
+	char path[PROC_PATH_SIZE], *text = NULL;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	return file_read_whole(path, STATUS_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
+}
+
+/* "SigBlk:\t0000000000010000" */
+bool process_stat_has_signal(const char *status, const char *mask, int number)
+{
+	const char *line = strstr(status, mask);
+
+	return line && strtoull(line + strlen(mask), NULL, 16) >> (number - 1) & 1;
+}
+
+/* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
+static ssize_t read_beginning(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	ssize_t len = read(fd, buf, size - 1);
+
+	close(fd);
+	if (len >= 0)
+		buf[len] = '\0';
+	return len;
+}
+
+/* Skips so many fields; NULL when there are fewer. */
+static const char *skip_fields(const char *at, int count)
+{
+	for (; at && count > 0; count--) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at;
+}
+
+static uint64_t read_stat_field(const char *first, enum stat_field field)
+{
+	const char *at = skip_fields(first, field - FIELD_STATE);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* The program's name is in parentheses and may contain any byte, also ')': fields follow the last
+ * one, from the third on. */
+bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
+{
+	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	if (read_beginning(path, line, sizeof(line)) <= 0)
+		return false;
+	const char *first = skip_fields(strrchr(line, ')'), 1);
+
+	if (!first)
+		return false;
+	*ret_stat = (struct process_stat){
+		.state = *first,
+		.parent = (pid_t) read_stat_field(first, FIELD_PARENT),
+		.flags = (unsigned int) read_stat_field(first, FIELD_FLAGS),
+		.n_threads = read_stat_field(first, FIELD_THREADS),
+		.memory_pages = read_stat_field(first, FIELD_MEMORY),
+		.start_time = read_stat_field(first, FIELD_START_TIME),
+		.code_start = read_stat_field(first, FIELD_CODE_START),
+		.environment_start = read_stat_field(first, FIELD_ENVIRONMENT_START),
+		.environment_end = read_stat_field(first, FIELD_ENVIRONMENT_END),
+	};
+	for (int field = FIELD_FIRST_TIME; field <= FIELD_LAST_TIME; field++)
+		ret_stat->cpu_ticks += read_stat_field(first, (enum stat_field) field);
+	return true;
+}
+
+/* A zombie without other threads. If only the main thread of a process has exited, it is a zombie
+ * with other threads: they may be running, or exiting with all files and ports still open. */
+static bool has_ended(const struct process_stat *stat)
+{
+	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
+}
+
+/* The next process in /proc, which the caller has opened; 0: all were seen, or `proc` is NULL. */
+static pid_t next_process(DIR *proc)
+{
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]))
+			return atoi(entry->d_name);
+	return 0;
+}
+
 int process_need_proc(struct err *err)
 {
 	if (access("/proc/self", F_OK) == 0)
@@ -38,7 +151,7 @@ int process_need_proc(struct err *err)
 
 static bool read_boot_id(char *buf, size_t size)
 {
-	if (process_stat_read_file("/proc/sys/kernel/random/boot_id", buf, size) <= 0)
+	if (read_beginning("/proc/sys/kernel/random/boot_id", buf, size) <= 0)
 		return false;
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
@@ -66,7 +179,7 @@ static uint64_t time_offset(void)
 {
 	char offsets[PROC_LINE_SIZE];
 
-	if (process_stat_read_file("/proc/self/timens_offsets", offsets, sizeof(offsets)) <= 0)
+	if (read_beginning("/proc/self/timens_offsets", offsets, sizeof(offsets)) <= 0)
 		return 0;
 	const char *boot = strstr(offsets, "boottime");
 
@@ -80,7 +193,7 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 	struct process_identity identity = {.pid = pid};
 	struct process_stat line;
 
-	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line))
+	if (!process_stat_read(pid, &line) || has_ended(&line))
 		return err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid);
 	if (!read_boot_id(identity.boot_id, sizeof(identity.boot_id)))
 		return err_set_errno(err, errno, "cannot read this machine's boot id");
@@ -94,8 +207,7 @@ static bool is_that_process(pid_t pid, uint64_t start_time)
 {
 	struct process_stat line;
 
-	return process_stat_read(pid, &line) && line.start_time == start_time &&
-	       !process_stat_has_ended(&line);
+	return process_stat_read(pid, &line) && line.start_time == start_time && !has_ended(&line);
 }
 
 /* The process's pid in its own, innermost namespace: the last number of "NSpid:". */
@@ -117,7 +229,7 @@ static pid_t find_elsewhere(const struct process_identity *identity, uint64_t st
 {
 	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 
-	for (pid_t pid; (pid = process_stat_next(proc));) {
+	for (pid_t pid; (pid = next_process(proc));) {
 		uint64_t space = pid_space_of(pid);
 
 		if (is_that_process(pid, start_time) &&
@@ -187,7 +299,7 @@ bool process_usage_add(pid_t pid, struct process_usage *usage)
 {
 	struct process_stat line;
 
-	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line))
+	if (!process_stat_read(pid, &line) || has_ended(&line))
 		return false;
 	usage->cpu += (msec) (line.cpu_ticks * MSEC_PER_SECOND / (uint64_t) sysconf(_SC_CLK_TCK));
 	usage->memory += (int64_t) line.memory_pages * sysconf(_SC_PAGESIZE);
@@ -199,7 +311,7 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 	struct process_stat line;
 
-	for (pid_t pid; (pid = process_stat_next(proc));)
+	for (pid_t pid; (pid = next_process(proc));)
 		if (process_stat_read(pid, &line) && line.parent == parent)
 			fn(pid, data);
 }
@@ -219,7 +331,7 @@ static enum reading reading_of_nothing(pid_t pid)
 {
 	struct process_stat line;
 
-	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line) ||
+	if (!process_stat_read(pid, &line) || has_ended(&line) ||
 	    line.flags & PROCESS_FLAG_KERNEL_THREAD)
 		return READING_NONE;
 	bool has_some = line.environment_end > line.environment_start;
@@ -253,7 +365,7 @@ bool process_read_name(pid_t pid, char name[PROCESS_NAME_SIZE])
 	char path[PROC_PATH_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int) pid);
-	if (pid <= 0 || process_stat_read_file(path, name, PROCESS_NAME_SIZE) <= 0)
+	if (pid <= 0 || read_beginning(path, name, PROCESS_NAME_SIZE) <= 0)
 		return false;
 	name[strcspn(name, "\n")] = '\0';
 	return true;
@@ -266,7 +378,7 @@ pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
 	pid_t pid;
 
 	snprintf(socket, sizeof(socket), "socket:[%" PRIu64 "]", inode);
-	while ((pid = process_stat_next(proc)) && !has_socket(pid, socket))
+	while ((pid = next_process(proc)) && !has_socket(pid, socket))
 		continue;
 	return process_read_name(pid, program) ? pid : 0;
 }
@@ -314,7 +426,7 @@ static enum reading read_environment(pid_t pid, struct text *environment)
 		return READING_NONE;
 	/* Its main thread alone has exited. */
 	if (environment->len == 0 && process_stat_read(pid, &line) && line.state == 'Z' &&
-	    !process_stat_has_ended(&line))
+	    !has_ended(&line))
 		read_entries_of_threads(pid, environment);
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
@@ -404,7 +516,7 @@ void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), v
 	DIR *proc CLEANUP(folder_close) = opendir("/proc");
 	struct text environment CLEANUP(text_done) = {0}; /* the memory is reused */
 
-	for (pid_t pid; (pid = process_stat_next(proc));)
+	for (pid_t pid; (pid = next_process(proc));)
 		if (is_process_of_user(pid) && read_stable(pid, &environment) &&
 		    find_entry(&environment, entry, true) && is_started_by_us(pid))
 			fn(pid, data);
@@ -430,115 +542,4 @@ bool process_is_stopped(pid_t pid)
 
 	check_stopped_process(pid, &is_stopped);
 	return is_stopped;
-}
-
-#define PATH_SIZE 64
-#define LINE_SIZE 4096
-#define STATUS_LIMIT ((size_t) 1024 * 1024) /* 65,536 groups */
-
-/* Numbered as in proc(5). */
-enum stat_field {
-	FIELD_STATE = 3,
-	FIELD_PARENT = 4,
-	FIELD_FLAGS = 9,
-	FIELD_FIRST_TIME = 14, /* user and system time of the process, then of its children */
-	FIELD_LAST_TIME = 17,
-	FIELD_THREADS = 20,
-	FIELD_START_TIME = 22,
-	FIELD_MEMORY = 24,
-	FIELD_CODE_START = 26,
-	FIELD_ENVIRONMENT_START = 50,
-	FIELD_ENVIRONMENT_END = 51,
-};
-
-char *process_stat_status(pid_t pid)
-{
-	char path[PATH_SIZE], *text = NULL;
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	return file_read_whole(path, STATUS_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
-}
-
-/* "SigBlk:\t0000000000010000" */
-bool process_stat_has_signal(const char *status, const char *mask, int number)
-{
-	const char *line = strstr(status, mask);
-
-	return line && strtoull(line + strlen(mask), NULL, 16) >> (number - 1) & 1;
-}
-
-ssize_t process_stat_read_file(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	ssize_t len = read(fd, buf, size - 1);
-
-	close(fd);
-	if (len >= 0)
-		buf[len] = '\0';
-	return len;
-}
-
-/* Skips so many fields; NULL when there are fewer. */
-static const char *skip_fields(const char *at, int count)
-{
-	for (; at && count > 0; count--) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	return at;
-}
-
-static uint64_t read_stat_field(const char *first, enum stat_field field)
-{
-	const char *at = skip_fields(first, field - FIELD_STATE);
-
-	return at ? strtoull(at, NULL, 10) : 0;
-}
-
-/* The program's name is in parentheses and may contain any byte, also ')': fields follow the last
- * one, from the third on. */
-bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
-{
-	char path[PATH_SIZE], line[LINE_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-	if (process_stat_read_file(path, line, sizeof(line)) <= 0)
-		return false;
-	const char *first = skip_fields(strrchr(line, ')'), 1);
-
-	if (!first)
-		return false;
-	*ret_stat = (struct process_stat){
-		.state = *first,
-		.parent = (pid_t) read_stat_field(first, FIELD_PARENT),
-		.flags = (unsigned int) read_stat_field(first, FIELD_FLAGS),
-		.n_threads = read_stat_field(first, FIELD_THREADS),
-		.memory_pages = read_stat_field(first, FIELD_MEMORY),
-		.start_time = read_stat_field(first, FIELD_START_TIME),
-		.code_start = read_stat_field(first, FIELD_CODE_START),
-		.environment_start = read_stat_field(first, FIELD_ENVIRONMENT_START),
-		.environment_end = read_stat_field(first, FIELD_ENVIRONMENT_END),
-	};
-	for (int field = FIELD_FIRST_TIME; field <= FIELD_LAST_TIME; field++)
-		ret_stat->cpu_ticks += read_stat_field(first, (enum stat_field) field);
-	return true;
-}
-
-bool process_stat_has_ended(const struct process_stat *stat)
-{
-	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
-}
-
-pid_t process_stat_next(DIR *proc)
-{
-	struct dirent *entry;
-
-	while (proc && (entry = readdir(proc)))
-		if (isdigit((unsigned char) entry->d_name[0]))
-			return atoi(entry->d_name);
-	return 0;
 }

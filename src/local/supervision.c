@@ -406,8 +406,8 @@ static int run_inner(const struct supervisor_request *request, const struct guar
 	}
 	reporter_begin(&base->reporter, supervision.folder);
 	if (request->is_resumed)
-		job_log_add(base->reporter.log, base->created, "Normal", "TFJobResumed",
-			    "resuming the job");
+		reporter_add_to_log(&base->reporter, base->created, "Normal", "TFJobResumed",
+				    "resuming the job");
 	supervision_run(base);
 	*ret_exit_code = supervision_finish(base);
 	if (supervision.is_gone)
