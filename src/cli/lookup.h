@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/json.h"
 #include "base/own.h"
 #include "command/options.h"
 #include "jobs/client.h"

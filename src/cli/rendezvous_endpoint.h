@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "command/options.h"
 #include "http/asker.h"

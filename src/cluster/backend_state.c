@@ -1,7 +1,6 @@
 #include "cluster/backend_state.h"
 
 #include "base/backoff.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "io/random.h"
 

@@ -15,7 +15,6 @@
 #include "cluster/pod_logs.h"
 #include "kube/job_cache.h"
 #include "kube/objects.h"
-#include "kube/pod_group.h"
 #include "kube/request_limiter.h"
 #include "kube/tfjob_objects.h"
 

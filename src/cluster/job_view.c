@@ -8,7 +8,6 @@
 #include "jobs/record.h"
 #include "kube/job_cache.h"
 #include "kube/lease.h"
-#include "kube/objects.h"
 #include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
 

@@ -5,12 +5,10 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
-#include "spec/job.h"
 #include "status/status.h"
 #include "store/store.h"
 

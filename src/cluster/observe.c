@@ -1,7 +1,5 @@
 /* What the cache shows of the job: replicas, why they wait, logs to follow, and the results of
  * calls. */
-#include "base/line_text.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "io/own_process.h"

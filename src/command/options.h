@@ -5,7 +5,6 @@
  * -w2, joined letters of flags (-aq), and -- before arguments that are no options. */
 #pragma once
 
-#include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "http/refusal.h"
 #include "http/server.h"
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "http/request.h"
 #include "io/loop.h"
 

@@ -9,7 +9,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "kube/request.h"
 #include "reconcile/lease.h"
 #include "spec/job.h"
 

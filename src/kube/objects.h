@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "base/text.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 

@@ -1,7 +1,6 @@
 /* Describes the start of a replica's process on this machine: command, environment, directory. */
 #pragma once
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "io/child.h"
