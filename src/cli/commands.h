@@ -10,3 +10,6 @@ extern const struct command command_run, command_ps, command_status, command_log
 	command_fetch, command_tensorboard, command_port_forward, command_exec, command_operator,
 	command_submit, command_stacks, command_orchestrator, command_launch, command_pod_server,
 	command_serve, command_drain, command_explain;
+/* For the shells (completions/). Each calls `muster completion words`, so that it knows the options
+ * of the muster that it completes. */
+extern const char bash_script[], fish_script[], zsh_script[];

@@ -10,30 +10,6 @@
 #define MOST_AT_ONCE 32 /* connections to the API server at the same time */
 #define OUTPUT_LIMIT ((size_t) 4 * 1024 * 1024) /* of one Pod */
 
-/* One dump for each Python process, after a line that names it (status/stacks.h). Users other than
- * root install programs in their home directory. When py-spy fails, a second call gets its
- * reason. */
-static const char script_text[] =
-	"PATH=$PATH:$HOME/.local/bin\n"
-	"command -v py-spy >/dev/null || { echo 'py-spy not found in the container' >&2; exit 69; "
-	"}\n"
-	"limit=\n"
-	"command -v timeout >/dev/null && limit='timeout 20'\n"
-	"echo here\n"
-	"for folder in /proc/[0-9]*; do\n"
-	"	case $(readlink \"$folder/exe\") in */python*) ;; *) continue ;; esac\n"
-	"	pid=${folder#/proc/}\n"
-	"	echo \"# process $pid $(tr '\\0\\n' '  ' <\"$folder/cmdline\")\"\n"
-	"	$limit py-spy dump --json --pid \"$pid\" 2>/dev/null && continue\n"
-	"	reason=$($limit py-spy dump --pid \"$pid\" 2>&1 >/dev/null)\n"
-	"	case $reason in\n"
-	"	*ermission*|*'not permitted'*)\n"
-	"		reason='py-spy needs the capability SYS_PTRACE in this container' ;;\n"
-	"	esac\n"
-	"	echo \"# $(echo \"${reason:-py-spy failed}\" | head -n 1)\"\n"
-	"done\n"
-	"exit 0\n";
-
 struct spying;
 
 /* One Pod. */
@@ -110,7 +86,7 @@ static void begin_next(struct spying *spying)
 	const struct kube_script_request request = {
 		.container = {call->namespace_name, replica->pod,
 			      job_role(call->job, replica->role)->container.name},
-		.text = script_text,
+		.text = dump_stacks_script,
 		.arguments = no_arguments,
 		.on_answer = on_py_spy_answer,
 		.on_bytes = on_py_spy_output,

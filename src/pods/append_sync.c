@@ -32,48 +32,6 @@ struct kube_append_sync {
 	bool is_asked; /* a round, as soon as there is room to request it */
 };
 
-/* Each round begins with a list of the local files, "./PATH//SIZE", since no path contains two
- * slashes, and a "." after them. A file may become shorter, or be deleted, while its bytes are
- * sent: zeros replace the missing bytes, because their number was announced, and the next round
- * sees that the file is shorter. A file whose name has a line feed looks like two missing files. */
-static const char script_text[] =
-	"path=$1\n"
-	"nl='\n'\n"
-	"size_of() { stat -c %s \"$1\" 2>/dev/null || wc -c <\"$1\"; }\n"
-	"send() {\n"
-	"	printf '%s %s %s\\n' \"$2\" \"$3\" \"$1\"\n"
-	"	[ \"$3\" -gt 0 ] || return 0\n"
-	"	{ tail -c \"+$(($2 + 1))\" \"$1\"; cat /dev/zero; } 2>/dev/null | head -c \"$3\"\n"
-	"}\n"
-	"look_at() {\n"
-	"	size=$(size_of \"$1\" 2>/dev/null) || return 0\n"
-	"	had=new\n"
-	"	case $known in *\"$nl$1//\"*)\n"
-	"		had=${known#*\"$nl$1//\"}\n"
-	"		had=${had%%\"$nl\"*}\n"
-	"	esac\n"
-	"	[ \"$had\" = \"$size\" ] && return\n"
-	"	[ \"$had\" = new ] || [ \"$had\" -gt \"$size\" ] && had=0\n"
-	"	send \"$1\" \"$had\" \"$((size - had))\"\n"
-	"}\n"
-	"look() {\n"
-	"	cd \"$path\" 2>/dev/null || return\n"
-	"	find . -type f \\( -name '*tfevents*' -o -path '*/plugins/*' \\) 2>/dev/null |\n"
-	"	while IFS= read -r file; do\n"
-	"		[ -f \"$file\" ] && look_at \"$file\"\n"
-	"	done\n"
-	"	echo .\n"
-	"}\n"
-	"echo ready\n"
-	"while :; do\n"
-	"	known=$nl line=\n"
-	"	while IFS= read -r line && [ \"$line\" != . ]; do\n"
-	"		known=$known$line$nl\n"
-	"	done\n"
-	"	[ \"$line\" = . ] || exit 0\n"
-	"	(look) || echo missing\n"
-	"done\n";
-
 void append_sync_folder_done(struct append_sync_folder *folder)
 {
 	for (size_t i = 0; i < folder->n_files; i++)
@@ -246,7 +204,7 @@ struct kube_append_sync *kube_append_sync_new(struct kube_api *api,
 	const char *arguments[] = {request->there, NULL};
 	const struct kube_script_request script = {
 		.container = request->container,
-		.text = script_text,
+		.text = send_growth_script,
 		.arguments = arguments,
 		.has_input = true,
 		.on_answer = on_growth_answer,

@@ -114,35 +114,7 @@ uint64_t kube_copy_bytes(const struct kube_copy *copy)
 	return copy->bytes;
 }
 
-/* From a container. */
-
-/* The answer names the kind of the source. GNU tar exits with 1 when a file changed while it was
- * read, and says so on stderr; for other tars that code is a failure. An unreadable file does not
- * lose the rest, if tar can continue. */
-static const char pack_script[] =
-	"path=$1\n"
-	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
-	"command -v tar >/dev/null || fail 69 'the container has no tar, which copying needs'\n"
-	"[ -e \"$path\" ] || fail 66 \"'$path' not found in the container\"\n"
-	"case $(tar --version 2>/dev/null) in\n"
-	"*GNU*) gnu=yes format='--format=pax --ignore-failed-read' ;;\n"
-	"*bsdtar*) gnu= format=--format=pax ;;\n"
-	"*) gnu= format= ;;\n"
-	"esac\n"
-	"if [ -d \"$path\" ]; then\n"
-	"	echo folder\n"
-	"	tar -c $format -f - -C \"$path\" .\n"
-	"elif [ -f \"$path\" ]; then\n"
-	"	echo file\n"
-	"	tar -c -h $format -f - -C \"$(dirname \"$path\")\" \"./$(basename \"$path\")\"\n"
-	"else\n"
-	"	fail 69 \"'$path' is not a file or directory\"\n"
-	"fi\n"
-	"code=$?\n"
-	"[ \"$gnu$code\" = yes1 ] && code=0\n"
-	"exit $code\n";
-
-/* Moving the copy to its destination. */
+/* From a container. Moving the copy to its destination. */
 
 /* The only entry of the stage, which the container was to send as a file. Caller frees. */
 static char *find_file(const char *stage, struct err *err)
@@ -343,52 +315,8 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 
 /* To a container. */
 
-#define CONTENT "content" /* names in the stream */
+#define CONTENT "content" /* names in the stream, for unpack.sh */
 #define WHOLE "whole"
-
-/* -o: files belong to the user that unpacks them. An end of input does not prove that the stream is
- * complete: it also happens when the connection is lost.
- *
- * An existing directory gets entries, and its attributes stay: it may be root's, or a volume, and
- * so may its parent. So the stage is in that directory then, and the entries are moved in batches,
- * because one program for each of thousands takes long. */
-static const char unpack_script[] =
-	"place=$1 name=$2 kind=$3\nfail() { echo \"$2\" >&2; exit \"$1\"; }\ncommand -v tar "
-	">/dev/null || fail 69 'the container has no tar, which copying needs'\ncase $place in /*) "
-	";; *) place=./$place ;; esac\nif [ -d \"$place\" ]; then\n	[ -z \"$name\" ] || "
-	"place=${place%/}/$name\nelif [ \"$kind\" = file ]; then\n	case $place in */) fail 66 "
-	"\"directory '$place' not found in the container\" ;; esac\nfi\nfolder=$(dirname "
-	"\"$place\")\n[ ! -d \"$place\" ] || folder=$place\n[ -d \"$folder\" ] || fail 66 "
-	"\"directory '$folder' not found in the container\"\nif [ \"$kind\" = file ]; then\n	[ "
-	"! -d "
-	"\"$place\" ] || fail 73 \"'$place' is a directory in the container\"\nelif [ -e "
-	"\"$place\" "
-	"]; then\n	[ -d \"$place\" ] || fail 73 \"'$place' already exists and is not a "
-	"directory\"\nfi\nstage=$(mktemp -d \"$folder/.muster-cp-XXXXXX\" 2>/dev/null) ||\n	"
-	"fail 1 \"cannot write into directory '$folder' in the container\"\ntrap 'exit 1' HUP INT "
-	"TERM\ntrap 'rm -rf \"$stage\"' EXIT\ncase $(tar --version 2>/dev/null) "
-	"in\n*GNU*|*bsdtar*) echo pax ;;\n*) echo gnu ;;\nesac\ntar -x -p -o -f - -C \"$stage\" || "
-	"exit 1\n[ -e \"$stage/" WHOLE "\" ] || fail 1 'the copy was cut off'\n"
-	"merge() (\n"
-	"	from=$1 to=$2\n"
-	"	set --\n"
-	"	for each in \"$from\"/* \"$from\"/.[!.]* \"$from\"/..?*; do\n"
-	"		[ -e \"$each\" ] || [ -L \"$each\" ] || continue\n"
-	"		if [ -d \"$each\" ] && [ ! -L \"$each\" ] && [ -d \"$to/${each##*/}\" ]; "
-	"then\n"
-	"			merge \"$each\" \"$to/${each##*/}\" || exit\n"
-	"			continue\n"
-	"		fi\n"
-	"		set -- \"$@\" \"$each\"\n"
-	"		[ $# -lt 100 ] || { mv -f \"$@\" \"$to/\" && set -- || exit; }\n"
-	"	done\n"
-	"	[ $# = 0 ] || mv -f \"$@\" \"$to/\"\n"
-	")\n"
-	"if [ -d \"$place\" ]; then\n"
-	"	merge \"$stage/" CONTENT "\" \"$place\"\n"
-	"else\n"
-	"	mv -f \"$stage/" CONTENT "\" \"$place\"\n"
-	"fi\n";
 
 static void finish_copy_to_pod(struct kube_copy *copy, const char *warnings, const struct err *err)
 {

@@ -34,6 +34,9 @@ struct kube_script_request {
 	void *data;
 };
 
+/* The scripts of this directory (*.sh), which say what they do. */
+extern const char dump_stacks_script[], pack_script[], send_growth_script[], unpack_script[];
+
 /* The request, except its callbacks, is needed only until this returns. */
 struct kube_script *kube_script_new(struct kube_api *api,
 				    const struct kube_script_request *request);
