@@ -32,6 +32,23 @@
 	}                                                                                          \
 	static void in_##name(parameter)
 
+/* FIXTURE(struct scene, begin, end): a struct for each test, zeroed, then begun by a function (or
+ * not: (void)); it is ended and freed after the test. For TEST_IN(fixture_begin, fixture_end,
+ * struct scene *scene, name). */
+#define FIXTURE(type, begin, end)                                                                  \
+	static int fixture_begin(void **state)                                                     \
+	{                                                                                          \
+		*state = calloc(1, sizeof(type));                                                  \
+		begin(*state);                                                                     \
+		return 0;                                                                          \
+	}                                                                                          \
+	static int fixture_end(void **state)                                                       \
+	{                                                                                          \
+		end(*state);                                                                       \
+		free(*state);                                                                      \
+		return 0;                                                                          \
+	}
+
 void unit_add(const char *name, CMUnitTestFunction test, CMFixtureFunction before,
 	      CMFixtureFunction after);
 int unit_run(void); /* all tests that were added; returns the exit code */

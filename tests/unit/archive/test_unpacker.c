@@ -28,10 +28,8 @@ struct scene {
 	struct err err;
 };
 
-static int set_up(void **state)
+static void set_up(struct scene *scene)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
 	own_folder_make(scene->folder);
 	scene->out = mem_format("%s/out", scene->folder);
 	scene->in = mem_format("%s/in", scene->folder);
@@ -39,22 +37,18 @@ static int set_up(void **state)
 	assert_int_equal(mkdir(scene->out, 0755), 0);
 	assert_int_equal(mkdir(scene->in, 0755), 0);
 	assert_int_equal(loop_new(&scene->loop, NULL), 0);
-	*state = scene;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct scene *scene)
 {
-	struct scene *scene = *state;
-
 	archive_pack_free(scene->pack);
 	loop_free(scene->loop);
 	own_folder_remove(scene->folder);
 	free(scene->out);
 	free(scene->in);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, set_up, tear_down)
 
 static void send_while_there_is_room(void *data)
 {
@@ -119,7 +113,7 @@ static char *write_much(const struct scene *scene)
 	return bytes;
 }
 
-#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(much_more_than_there_is_room_for_comes_through)
 {

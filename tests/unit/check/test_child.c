@@ -18,24 +18,19 @@ struct scene {
 	int n_lines;
 };
 
-static int begin(void **state)
+static void begin(struct scene *world)
 {
-	struct scene *world = calloc(1, sizeof(*world));
-
-	*state = world;
-	return loop_new(&world->loop, NULL);
+	assert_int_equal(loop_new(&world->loop, NULL), 0);
 }
 
-static int end(void **state)
+static void end(struct scene *world)
 {
-	struct scene *world = *state;
-
 	check_child_finish(world->child);
 	text_done(&world->lines);
 	loop_free(world->loop);
-	free(world);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static void note_line(const char *line, size_t len, void *data)
 {
@@ -75,7 +70,7 @@ static int reap(struct scene *world)
 	return status;
 }
 
-#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+#define WORLD_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *world, name)
 
 WORLD_TEST(lines_are_told_one_by_one_and_the_last_without_a_line_feed_too)
 {

@@ -12,10 +12,8 @@ struct visit {
 	struct arena *arena;
 };
 
-static int begin(void **state)
+static void begin(struct visit *visit)
 {
-	struct visit *visit = mem_new(sizeof(*visit));
-
 	visit->arena = arena_new();
 	visit->facts = (struct doctor_facts){
 		.python = {.interpreter = "/venv/bin/python",
@@ -47,18 +45,14 @@ static int begin(void **state)
 		.is_clock_known = true,
 		.is_clock_synchronized = true,
 	};
-	*state = visit;
-	return 0;
 }
 
-static int end(void **state)
+static void end(struct visit *visit)
 {
-	struct visit *visit = *state;
-
 	arena_free(visit->arena);
-	free(visit);
-	return 0;
 }
+
+FIXTURE(struct visit, begin, end)
 
 static const struct doctor_row *find(const struct visit *visit, const char *name)
 {
@@ -87,7 +81,7 @@ static void assert_contains(const char *text, const char *part)
 		fail_msg("'%s' is not in '%s'", part, text);
 }
 
-#define VISIT_TEST(name) TEST_IN(begin, end, struct visit *visit, name)
+#define VISIT_TEST(name) TEST_IN(fixture_begin, fixture_end, struct visit *visit, name)
 
 VISIT_TEST(a_machine_with_everything_is_well)
 {
@@ -294,7 +288,7 @@ VISIT_TEST(a_limit_on_addresses_is_told_only_where_there_is_one)
 			    "ulimit -v unlimited");
 }
 
-TEST_WITH(begin, end, jobs_need_a_place_to_be_remembered)
+TEST_WITH(fixture_begin, fixture_end, jobs_need_a_place_to_be_remembered)
 {
 	struct visit *visit = *state;
 

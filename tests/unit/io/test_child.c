@@ -25,18 +25,14 @@ struct scene {
 	struct err err;
 };
 
-static int begin(void **state)
+static void begin(struct scene *world)
 {
-	struct scene *world = calloc(1, sizeof(*world));
-
-	*state = world;
 	strcpy(world->folder, "/tmp/muster-test-child-XXXXXX");
-	return pipe2(world->output, O_CLOEXEC) < 0 || !mkdtemp(world->folder);
+	assert_false(pipe2(world->output, O_CLOEXEC) < 0 || !mkdtemp(world->folder));
 }
 
-static int end(void **state)
+static void end(struct scene *world)
 {
-	struct scene *world = *state;
 	char file[128];
 
 	snprintf(file, sizeof(file), "%s/program", world->folder);
@@ -44,9 +40,9 @@ static int end(void **state)
 	rmdir(world->folder);
 	close(world->output[0]);
 	close(world->output[1]);
-	free(world);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static int start(struct scene *world, const char *const *arguments, const char *working_dir,
 		 pid_t *ret_pid)
@@ -108,7 +104,7 @@ static void write_program(struct scene *world, const char *contents, mode_t mode
 	close(fd);
 }
 
-#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+#define WORLD_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *world, name)
 
 WORLD_TEST(a_child_begins_with_what_it_was_given_and_nothing_else)
 {
@@ -257,7 +253,7 @@ WORLD_TEST(a_program_that_is_not_there_is_told_by_name)
 }
 
 /* Whoever made the current folder does not choose the programs that run in it. */
-TEST_WITH(begin, end, an_empty_element_of_path_is_not_the_current_folder)
+TEST_WITH(fixture_begin, fixture_end, an_empty_element_of_path_is_not_the_current_folder)
 {
 	static const char *const paths[] = {"PATH=", "PATH=:/usr/bin",
 					    "PATH=/usr/bin:", "PATH=/usr/bin::/bin"};

@@ -23,23 +23,18 @@ struct tree {
 	pid_t outer, inner;
 };
 
-static int begin(void **state)
+static void begin(struct scene *world)
 {
-	struct scene *world = calloc(1, sizeof(*world));
-
-	*state = world;
-	return pipe2(world->alive, O_CLOEXEC) < 0 || pipe2(world->report, O_CLOEXEC) < 0;
+	assert_false(pipe2(world->alive, O_CLOEXEC) < 0 || pipe2(world->report, O_CLOEXEC) < 0);
 }
 
-static int end(void **state)
+static void end(struct scene *world)
 {
-	struct scene *world = *state;
-
 	close(world->alive[0]);
 	close(world->report[0]);
-	free(world);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static void say(int fd, const void *bytes, size_t len)
 {
@@ -144,7 +139,7 @@ static void assert_all_gone(const struct scene *world)
 	assert_int_equal(read(world->alive[0], &byte, 1), 0);
 }
 
-#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+#define WORLD_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *world, name)
 
 WORLD_TEST(nothing_outlives_the_inner)
 {

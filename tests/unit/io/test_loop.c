@@ -15,23 +15,18 @@ struct scene {
 	int last_signal;
 };
 
-static int begin(void **state)
+static void begin(struct scene *world)
 {
-	struct scene *world = calloc(1, sizeof(*world));
-
-	*state = world;
-	return loop_new(&world->loop, NULL);
+	assert_int_equal(loop_new(&world->loop, NULL), 0);
 }
 
-static int end(void **state)
+static void end(struct scene *world)
 {
-	struct scene *world = *state;
-
 	loop_watch_free(world->watch);
 	loop_free(world->loop);
-	free(world);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static void count_and_stop(void *data)
 {
@@ -58,7 +53,7 @@ static void note_signal(int signal_number, void *data)
 	loop_stop(world->loop);
 }
 
-#define WORLD_TEST(name) TEST_IN(begin, end, struct scene *world, name)
+#define WORLD_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *world, name)
 
 WORLD_TEST(a_readable_pipe_is_called_until_it_is_read)
 {

@@ -24,26 +24,21 @@ struct scene {
 	struct err err;
 };
 
-static int begin(void **state)
+static void begin(struct scene *scene)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
-	*state = scene;
-	return loop_new(&scene->loop, NULL);
+	assert_int_equal(loop_new(&scene->loop, NULL), 0);
 }
 
-static int end(void **state)
+static void end(struct scene *scene)
 {
-	struct scene *scene = *state;
-
 	/* Nothing that was started is left unreaped. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	free(scene->bytes);
 	loop_free(scene->loop);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static void on_done(const struct program_answer *answer, const struct err *err, void *data)
 {
@@ -78,7 +73,7 @@ static int ask(struct scene *scene, const char *script, size_t limit, msec time_
 	return program_call_new(scene->loop, &question, &scene->call, &scene->err);
 }
 
-#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(what_a_program_prints_is_its_answer)
 {

@@ -23,26 +23,20 @@ struct scene {
 	struct text paths;
 };
 
-static int begin(void **state)
+static void begin(struct scene *scene)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
 	own_folder_make(scene->folder);
 	scene->search = (struct kube_config_search){.service_account = scene->folder};
-	*state = scene;
-	return 0;
 }
 
-static int end(void **state)
+static void end(struct scene *scene)
 {
-	struct scene *scene = *state;
-
 	kube_config_free(scene->config);
 	text_done(&scene->paths);
 	own_folder_remove(scene->folder);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static void write_file(struct scene *scene, const char *name, const char *content)
 {
@@ -77,7 +71,7 @@ static const struct kube_config *read_config(struct scene *scene)
 	return scene->config;
 }
 
-#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(the_current_context_counts_unless_a_call_names_another)
 {

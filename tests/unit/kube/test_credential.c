@@ -22,25 +22,20 @@ struct scene {
 	int n_refreshed;
 };
 
-static int begin(void **state)
+static void begin(struct scene *scene)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
 	own_folder_make(scene->folder);
-	*state = scene;
-	return loop_new(&scene->loop, NULL);
+	assert_int_equal(loop_new(&scene->loop, NULL), 0);
 }
 
-static int end(void **state)
+static void end(struct scene *scene)
 {
-	struct scene *scene = *state;
-
 	kube_login_free(scene->login);
 	loop_free(scene->loop);
 	own_folder_remove(scene->folder);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, begin, end)
 
 static char *path_of(const struct scene *scene, const char *name)
 {
@@ -126,7 +121,7 @@ static void assert_says(const struct scene *scene, const char *part)
 		fail_msg("'%s' is not in '%s'", part, scene->err.text);
 }
 
-#define SCENE_TEST(name) TEST_IN(begin, end, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(what_stands_in_the_kubeconfig_needs_no_renewal)
 {

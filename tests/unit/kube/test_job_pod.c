@@ -13,20 +13,12 @@ struct scene {
 	struct observed_replica seen; /* of it */
 };
 
-static int set_up(void **state)
+static void tear_down(struct scene *scene)
 {
-	*state = mem_new(sizeof(struct scene));
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct scene *scene = *state;
-
 	job_pod_free(scene->pod);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, (void), tear_down)
 
 static bool read_pod(struct scene *scene, const struct json *pod)
 {
@@ -54,7 +46,7 @@ static msec time_of(const char *text)
 	return time;
 }
 
-TEST_WITH(set_up, tear_down, labels_say_which_replica_it_is)
+TEST_WITH(fixture_begin, fixture_end, labels_say_which_replica_it_is)
 {
 	const struct observed_replica *seen = look(state, "sidecar");
 
@@ -63,7 +55,7 @@ TEST_WITH(set_up, tear_down, labels_say_which_replica_it_is)
 	assert_int_equal(seen->attempt, 0);
 }
 
-TEST_WITH(set_up, tear_down, a_pod_says_what_it_is)
+TEST_WITH(fixture_begin, fixture_end, a_pod_says_what_it_is)
 {
 	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 	struct job_pod *pod = job_pod_read(object);
@@ -80,7 +72,7 @@ TEST_WITH(set_up, tear_down, a_pod_says_what_it_is)
 	assert_null(job_pod_read(object));
 }
 
-TEST_WITH(set_up, tear_down, a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours)
+TEST_WITH(fixture_begin, fixture_end, a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours)
 {
 	const struct job_pod pod = {.owner_uid = OWNER};
 
@@ -90,7 +82,7 @@ TEST_WITH(set_up, tear_down, a_pod_of_an_earlier_job_of_the_same_name_is_none_of
 	assert_false(job_pod_is_of(&pod, "of-a-later-job", true));
 }
 
-TEST_WITH(set_up, tear_down, a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied)
+TEST_WITH(fixture_begin, fixture_end, a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied)
 {
 	const struct job_pod pod = {.owner_uid = NULL};
 
@@ -99,7 +91,7 @@ TEST_WITH(set_up, tear_down, a_pod_that_nobody_owns_is_that_of_a_job_that_was_ap
 }
 
 /* Whoever may make Pods may wear the labels. */
-TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
+TEST_WITH(fixture_begin, fixture_end, a_pod_that_another_controls_is_in_no_job)
 {
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("running");
 	struct json *metadata = json_get(pod, "metadata");
@@ -126,7 +118,7 @@ TEST_WITH(set_up, tear_down, a_pod_that_another_controls_is_in_no_job)
 	assert_true(job_pod_is_in(pod, "digits", NULL));
 }
 
-#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(a_pod_without_our_labels_is_none_of_ours)
 {
@@ -139,7 +131,7 @@ SCENE_TEST(a_pod_without_our_labels_is_none_of_ours)
 	assert_false(read_pod(scene, pod));
 }
 
-TEST_WITH(set_up, tear_down, labels_that_could_name_a_file_elsewhere_are_none)
+TEST_WITH(fixture_begin, fixture_end, labels_that_could_name_a_file_elsewhere_are_none)
 {
 	static const char *const wrong[][2] = {
 		{"muster/role", "../x"},   {"muster/role", "\033[2J"},       {"muster/job", "../x"},
@@ -166,7 +158,7 @@ SCENE_TEST(a_node_that_is_no_name_is_none)
 	assert_null(scene->seen.node);
 }
 
-TEST_WITH(set_up, tear_down, a_pod_whose_name_is_none_is_none_of_ours)
+TEST_WITH(fixture_begin, fixture_end, a_pod_whose_name_is_none_is_none_of_ours)
 {
 	struct json *object CLEANUP(json_cleanup) = golden_pod("running");
 
@@ -174,7 +166,7 @@ TEST_WITH(set_up, tear_down, a_pod_whose_name_is_none_is_none_of_ours)
 	assert_null(job_pod_read(object));
 }
 
-TEST_WITH(set_up, tear_down, one_that_runs_says_since_when)
+TEST_WITH(fixture_begin, fixture_end, one_that_runs_says_since_when)
 {
 	const struct observed_replica *seen = look(state, "running");
 
@@ -186,7 +178,7 @@ TEST_WITH(set_up, tear_down, one_that_runs_says_since_when)
 	assert_null(seen->reason);
 }
 
-TEST_WITH(set_up, tear_down, ends_have_codes)
+TEST_WITH(fixture_begin, fixture_end, ends_have_codes)
 {
 	const struct observed_replica *seen = look(state, "completed");
 
@@ -200,7 +192,7 @@ TEST_WITH(set_up, tear_down, ends_have_codes)
 	assert_null(seen->reason);
 }
 
-TEST_WITH(set_up, tear_down, a_container_beside_it_does_not_hold_an_end_up)
+TEST_WITH(fixture_begin, fixture_end, a_container_beside_it_does_not_hold_an_end_up)
 {
 	const struct observed_replica *seen = look(state, "sidecar");
 
@@ -221,7 +213,7 @@ static struct json *pod_of_tfjob(const char *name)
 	return pod;
 }
 
-TEST_WITH(set_up, tear_down, a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone)
+TEST_WITH(fixture_begin, fixture_end, a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone)
 {
 	struct scene *scene = *state;
 	const struct observed_replica *seen = &scene->seen;
@@ -246,7 +238,7 @@ TEST_WITH(set_up, tear_down, a_tfjobs_replica_succeeds_with_its_pod_and_fails_al
 	assert_int_equal(seen->exit_code, 3);
 }
 
-TEST_WITH(set_up, tear_down, a_tfjobs_replica_fails_with_its_pod)
+TEST_WITH(fixture_begin, fixture_end, a_tfjobs_replica_fails_with_its_pod)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of_tfjob("sidecar");
@@ -270,7 +262,7 @@ TEST_WITH(set_up, tear_down, a_tfjobs_replica_fails_with_its_pod)
 	assert_string_equal(scene->seen.message, "container 'upload' exited with code 2");
 }
 
-TEST_WITH(set_up, tear_down, out_of_memory_is_the_kernels_kill)
+TEST_WITH(fixture_begin, fixture_end, out_of_memory_is_the_kernels_kill)
 {
 	const struct observed_replica *seen = look(state, "out-of-memory");
 
@@ -375,7 +367,7 @@ SCENE_TEST(a_message_is_one_line_of_bounded_length)
 	assert_true(text_is_utf8(scene->seen.message, 300));
 }
 
-TEST_WITH(set_up, tear_down, a_program_that_is_not_there_could_not_be_started)
+TEST_WITH(fixture_begin, fixture_end, a_program_that_is_not_there_could_not_be_started)
 {
 	const struct observed_replica *seen = look(state, "no-program");
 
@@ -386,7 +378,7 @@ TEST_WITH(set_up, tear_down, a_program_that_is_not_there_could_not_be_started)
 	assert_non_null(strstr(seen->message, "/no/such/program: no such file"));
 }
 
-TEST_WITH(set_up, tear_down, what_stands_in_the_way_has_a_reason)
+TEST_WITH(fixture_begin, fixture_end, what_stands_in_the_way_has_a_reason)
 {
 	static const struct {
 		const char *pod, *reason, *part;
@@ -424,7 +416,7 @@ static const struct observed_replica *look_at_restarts(struct scene *scene, cons
 	return &scene->seen;
 }
 
-TEST_WITH(set_up, tear_down, what_a_kubelet_starts_again_has_not_ended)
+TEST_WITH(fixture_begin, fixture_end, what_a_kubelet_starts_again_has_not_ended)
 {
 	static const char failed[] = "{\"terminated\": {\"exitCode\": 3}}";
 	static const char done[] = "{\"terminated\": {\"exitCode\": 0}}";
@@ -473,7 +465,7 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 	return &scene->seen;
 }
 
-TEST_WITH(set_up, tear_down, the_secret_of_the_job_itself_has_a_reason_of_its_own)
+TEST_WITH(fixture_begin, fixture_end, the_secret_of_the_job_itself_has_a_reason_of_its_own)
 {
 	const struct observed_replica *seen =
 		wait_for_secret(state, "ada", "secret \"digits.env\" not found");
@@ -487,7 +479,7 @@ TEST_WITH(set_up, tear_down, the_secret_of_the_job_itself_has_a_reason_of_its_ow
 	assert_string_equal(seen->message, "secret \"digits.env\" not found");
 }
 
-TEST_WITH(set_up, tear_down, an_init_container_that_fails_is_named)
+TEST_WITH(fixture_begin, fixture_end, an_init_container_that_fails_is_named)
 {
 	const struct observed_replica *seen = look(state, "init-fails");
 
@@ -497,7 +489,7 @@ TEST_WITH(set_up, tear_down, an_init_container_that_fails_is_named)
 	assert_string_equal(seen->message, "init container 'before' exited with code 4");
 }
 
-TEST_WITH(set_up, tear_down, what_a_failed_init_container_said_last_is_told)
+TEST_WITH(fixture_begin, fixture_end, what_a_failed_init_container_said_last_is_told)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("init-fails");
@@ -521,7 +513,7 @@ TEST_WITH(set_up, tear_down, what_a_failed_init_container_said_last_is_told)
 	assert_non_null(strstr(scene->seen.message, "exited with code 4: xxxxx"));
 }
 
-TEST_WITH(set_up, tear_down, an_init_container_that_cannot_be_started_says_why)
+TEST_WITH(fixture_begin, fixture_end, an_init_container_that_cannot_be_started_says_why)
 {
 	const struct observed_replica *seen = look(state, "init-cannot-start");
 
@@ -530,7 +522,7 @@ TEST_WITH(set_up, tear_down, an_init_container_that_cannot_be_started_says_why)
 	assert_non_null(strstr(seen->message, "exec: \"sh\": executable file not found"));
 }
 
-TEST_WITH(set_up, tear_down, the_reason_of_the_whole_pod_counts_too)
+TEST_WITH(fixture_begin, fixture_end, the_reason_of_the_whole_pod_counts_too)
 {
 	const struct observed_replica *seen = look(state, "deadline");
 
@@ -541,7 +533,7 @@ TEST_WITH(set_up, tear_down, the_reason_of_the_whole_pod_counts_too)
 
 /* Asked to end by the kubelet it saves and ends with 0: the work is not done, and a code is not its
  * own mistake. */
-TEST_WITH(set_up, tear_down, a_program_that_catches_term_does_not_succeed_by_it)
+TEST_WITH(fixture_begin, fixture_end, a_program_that_catches_term_does_not_succeed_by_it)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = golden_pod("deadline");
@@ -560,7 +552,7 @@ TEST_WITH(set_up, tear_down, a_program_that_catches_term_does_not_succeed_by_it)
 	assert_int_equal(scene->seen.phase, OBSERVED_SUCCEEDED);
 }
 
-TEST_WITH(set_up, tear_down, the_time_of_a_deletion_is_its_kill)
+TEST_WITH(fixture_begin, fixture_end, the_time_of_a_deletion_is_its_kill)
 {
 	const struct observed_replica *seen = look(state, "killed-asked");
 
@@ -575,7 +567,7 @@ TEST_WITH(set_up, tear_down, the_time_of_a_deletion_is_its_kill)
 	assert_true(observed_was_asked_to_end(seen));
 }
 
-TEST_WITH(set_up, tear_down, who_takes_a_pod_away_is_its_reason)
+TEST_WITH(fixture_begin, fixture_end, who_takes_a_pod_away_is_its_reason)
 {
 	const struct observed_replica *seen = look(state, "evicted-asked");
 

@@ -11,25 +11,19 @@ struct table {
 	struct gpu_assignment deal;
 };
 
-static int begin(void **state)
+static void begin(struct table *table)
 {
-	struct table *table = calloc(1, sizeof(*table));
-
 	table->arena = arena_new();
 	gpus_read(four_gpus, table->arena, &table->gpus);
-	*state = table;
-	return 0;
 }
 
-static int end(void **state)
+static void end(struct table *table)
 {
-	struct table *table = *state;
-
 	job_free(table->job);
 	arena_free(table->arena);
-	free(table);
-	return 0;
 }
+
+FIXTURE(struct table, begin, end)
 
 /* Roles are given as `"Worker":{"replicas":2` and so on; a template without wishes is added. */
 static void make_role(struct text *text, const char *title, int replicas, const char *metadata,
@@ -107,7 +101,7 @@ static void keep(struct table *table, size_t count)
 	table->gpus.count = count;
 }
 
-#define TABLE_TEST(name) TEST_IN(begin, end, struct table *table, name)
+#define TABLE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct table *table, name)
 
 TABLE_TEST(replicas_that_train_share_equally_and_in_order)
 {
@@ -149,7 +143,7 @@ TABLE_TEST(too_few_for_all_that_train_are_for_none)
 	assert_false(gpu_assignment_is_disjoint(&table->deal));
 }
 
-TEST_WITH(begin, end, a_number_that_was_asked_for_is_given_or_refused)
+TEST_WITH(fixture_begin, fixture_end, a_number_that_was_asked_for_is_given_or_refused)
 {
 	static const char wish[] = ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":2}}";
 	struct table *table = *state;

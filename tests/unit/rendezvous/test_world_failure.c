@@ -15,24 +15,18 @@ struct fixture {
 	struct world_failure failure;
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = mem_new(sizeof(*fixture));
-
 	fixture->arena = arena_new();
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	world_failure_done(&fixture->failure);
 	arena_free(fixture->arena);
-	free(fixture);
-	return 0;
 }
+
+FIXTURE(struct fixture, set_up, tear_down)
 
 static struct failure failure_of(int generation, const char *exception)
 {
@@ -72,7 +66,7 @@ static void assert_consequence(const struct fixture *fixture, size_t place, cons
 	assert_string_equal(consequence->what, what);
 }
 
-#define FIXTURE_TEST(name) TEST_IN(set_up, tear_down, struct fixture *fixture, name)
+#define FIXTURE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct fixture *fixture, name)
 
 FIXTURE_TEST(the_first_report_is_the_cause)
 {

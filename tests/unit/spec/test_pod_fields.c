@@ -12,21 +12,13 @@ struct scene {
 	struct text told;
 };
 
-static int set_up(void **state)
+static void tear_down(struct scene *scene)
 {
-	*state = mem_new(sizeof(struct scene));
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct scene *scene = *state;
-
 	documents_free(scene->documents, scene->count);
 	text_done(&scene->told);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, (void), tear_down)
 
 /* What is told of a sentence to one whose file has these bytes. */
 static const char *tell(void **state, const char *bytes, const char *sentence)
@@ -45,24 +37,24 @@ static const char *tell(void **state, const char *bytes, const char *sentence)
 #define CONTAINERS "spec: {containers: [{name: a, imagePullPolcy: Always}]}\n"
 #define FAULT "unknown field \"spec.containers[0].imagePullPolcy\""
 
-TEST_WITH(set_up, tear_down, a_field_of_a_pod_has_its_place)
+TEST_WITH(fixture_begin, fixture_end, a_field_of_a_pod_has_its_place)
 {
 	assert_string_equal(tell(state, "kind: Pod\n" CONTAINERS, FAULT), FAULT " (job.yaml:2:47)");
 }
 
-TEST_WITH(set_up, tear_down, so_has_one_of_a_template_in_something)
+TEST_WITH(fixture_begin, fixture_end, so_has_one_of_a_template_in_something)
 {
 	assert_string_equal(tell(state, "spec:\n  template:\n    " CONTAINERS, FAULT),
 			    FAULT " (job.yaml:3:51)");
 }
 
-TEST_WITH(set_up, tear_down, and_one_of_a_template_alone)
+TEST_WITH(fixture_begin, fixture_end, and_one_of_a_template_alone)
 {
 	assert_string_equal(tell(state, "kind: PodTemplate\ntemplate:\n  " CONTAINERS, FAULT),
 			    FAULT " (job.yaml:3:49)");
 }
 
-TEST_WITH(set_up, tear_down, all_roles_of_a_job_that_have_it_are_named)
+TEST_WITH(fixture_begin, fixture_end, all_roles_of_a_job_that_have_it_are_named)
 {
 	assert_string_equal(
 		tell(state,
@@ -73,14 +65,14 @@ TEST_WITH(set_up, tear_down, all_roles_of_a_job_that_have_it_are_named)
 		FAULT " (job.yaml:5:55, job.yaml:9:55)");
 }
 
-TEST_WITH(set_up, tear_down, a_job_with_lists_has_them_too)
+TEST_WITH(fixture_begin, fixture_end, a_job_with_lists_has_them_too)
 {
 	assert_string_equal(
 		tell(state, "spec:\n  replicaSpecs:\n  - template:\n      " CONTAINERS, FAULT),
 		FAULT " (job.yaml:4:53)");
 }
 
-TEST_WITH(set_up, tear_down, each_field_of_a_sentence_is_looked_for)
+TEST_WITH(fixture_begin, fixture_end, each_field_of_a_sentence_is_looked_for)
 {
 	assert_string_equal(
 		tell(state, "kind: Pod\nmetadata: {x: 1}\n" CONTAINERS,
@@ -89,7 +81,7 @@ TEST_WITH(set_up, tear_down, each_field_of_a_sentence_is_looked_for)
 		"(job.yaml:2:15). End\n");
 }
 
-TEST_WITH(set_up, tear_down, what_the_file_does_not_have_is_told_as_it_is)
+TEST_WITH(fixture_begin, fixture_end, what_the_file_does_not_have_is_told_as_it_is)
 {
 	static const char sentence[] = "unknown field \"spec.containers[1].x\", spec.volumes, "
 				       "pod.spec.containers, spec. and spec[";

@@ -23,25 +23,19 @@ struct scene {
 	struct text text;
 };
 
-static int set_up(void **state)
+static void set_up(struct scene *scene)
 {
-	struct scene *scene = mem_new(sizeof(*scene));
-
 	scene->arena = arena_new();
-	*state = scene;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct scene *scene)
 {
-	struct scene *scene = *state;
-
 	stacks_done(&scene->stacks);
 	arena_free(scene->arena);
 	text_done(&scene->text);
-	free(scene);
-	return 0;
 }
+
+FIXTURE(struct scene, set_up, tear_down)
 
 static void add(struct scene *scene, int index, const char *text)
 {
@@ -57,7 +51,7 @@ static void four_workers(struct scene *scene)
 	    "# process 13 python3 train.py\n" WAITS "# process 14 sleep 5\n# it sleeps\n");
 }
 
-#define SCENE_TEST(name) TEST_IN(set_up, tear_down, struct scene *scene, name)
+#define SCENE_TEST(name) TEST_IN(fixture_begin, fixture_end, struct scene *scene, name)
 
 SCENE_TEST(stacks_that_are_alike_are_shown_once)
 {
