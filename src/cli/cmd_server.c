@@ -123,7 +123,7 @@ static bool find_library(const struct options *options, struct library_place **r
 static void print_serving(const struct server_call *call, const struct serving *serving)
 {
 	char *task CLEANUP(mem_free_text) =
-		mem_format("%s-%d", call->spec->own_job, call->spec->own_index);
+		mem_format("%s-%d", call->spec->own->job, call->spec->own->index);
 	struct json *event CLEANUP(json_cleanup) =
 		json_new_texts("muster", "serving", "task", task, "target", serving->target,
 			       "version", serving->version, "library", call->library->path, NULL);
@@ -147,27 +147,27 @@ static void on_network_event(const struct json *event, const char *sentence, voi
 /* After the server has started, because a name lookup may take time. */
 static void warn_of_other_host(const struct cluster_spec *spec)
 {
-	const char *address = cluster_spec_own_address(spec);
+	const char *address = spec->own->address;
 	char *host CLEANUP(mem_free_text) = address_host(address);
 	struct err err;
 
 	if (own_host_check(host, &err))
 		output_print_message("warning: the cluster spec lists %s-%d at %s, but %s",
-				     spec->own_job, spec->own_index, address, err.text);
+				     spec->own->job, spec->own->index, address, err.text);
 }
 
 static void on_server_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
 
-	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own_job,
-			     call->spec->own_index, serving->target, serving->version);
+	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own->job,
+			     call->spec->own->index, serving->target, serving->version);
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
 	/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster,
 	 * the first server of each role warns for all of them. */
-	if (!getenv("MUSTER_INDEX") || call->spec->own_index == 0)
+	if (!getenv("MUSTER_INDEX") || call->spec->own->index == 0)
 		output_print_message(
 			"warning: this server listens on all addresses without authentication: "
 			"any client that can reach the port can run code as uid %d on this "
@@ -208,10 +208,8 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
  * thread more than there are workers. */
 static int threads_for(const struct cluster_spec *spec)
 {
-	size_t wanted = 1;
+	size_t wanted = 1 + spec->n_tasks;
 
-	for (size_t i = 0; i < spec->n_jobs; i++)
-		wanted += spec->jobs[i].n_tasks;
 	if (wanted > MOST_THREADS)
 		wanted = MOST_THREADS;
 	return cores_count() < (int) wanted ? (int) wanted : 0;
@@ -232,7 +230,7 @@ static int server_run(const struct options *options)
 	settings.inter_op_threads = threads_for(call.spec);
 	/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU
 	 * for it. If the user names GPUs for it, or a part of their memory, nothing is hidden. */
-	if (text_equals(call.spec->own_job, "ps") && settings.gpu_memory_fraction == 0)
+	if (text_equals(call.spec->own->job, "ps") && settings.gpu_memory_fraction == 0)
 		setenv(GPUS_VARIABLE, "", 0);
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;

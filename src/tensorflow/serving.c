@@ -123,7 +123,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 			 struct err *err)
 {
 	const struct cluster_spec *spec = request->spec;
-	int port = address_port(cluster_spec_own_address(spec));
+	int port = address_port(spec->own->address);
 
 	if (port_is_free(port))
 		return 0;
@@ -136,7 +136,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 	return err_set(err, ERR_EXISTS,
 		       "port %d of %s-%d is in use on this machine; to find the process: ss -tlnp "
 		       "'sport = :%d'",
-		       port, spec->own_job, spec->own_index, port);
+		       port, spec->own->job, spec->own->index, port);
 }
 
 /* The test uses our port and then releases it for the server. */
