@@ -214,15 +214,13 @@ bool text_is_utf8(const char *bytes, size_t len)
 
 void text_add_as_utf8(struct text *text, const char *bytes, size_t len)
 {
-	while (len > 0) {
-		size_t length = text_utf8_length(bytes, len);
-
+	for (size_t length, step; len > 0; bytes += step, len -= step) {
+		length = text_utf8_length(bytes, len);
+		step = length ? length : 1;
 		if (length > 0)
 			text_add_bytes(text, bytes, length);
 		else
 			text_add(text, "\xef\xbf\xbd");
-		bytes += length > 0 ? length : 1;
-		len -= length > 0 ? length : 1;
 	}
 }
 
@@ -354,21 +352,15 @@ static bool read_duration_part(const char **text, bool is_first, msec *duration)
 	       !__builtin_add_overflow(*duration, product / 1000, duration);
 }
 
-/* Slurm counts minutes, docker seconds: the unit is ambiguous. */
-static bool is_bare_number(const char *text)
-{
-	int64_t thousandths;
-
-	return (is_digit(*text) || *text == '.') && read_thousandths(&text, &thousandths) &&
-	       *text == '\0' && thousandths != 0;
-}
-
 int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 {
-	const char *at = text ? text : "";
+	const char *at = text ? text : "", *end = at;
+	int64_t thousandths = 0;
 	msec duration = 0;
 
-	if (is_bare_number(at))
+	/* Slurm counts minutes, docker seconds: the unit is ambiguous. */
+	if ((is_digit(*at) || *at == '.') && read_thousandths(&end, &thousandths) && *end == '\0' &&
+	    thousandths != 0)
 		return err_set(err, ERR_INVALID, "'%s' has no unit; did you mean %ss or %sm?", text,
 			       text, text);
 	do {
@@ -463,34 +455,25 @@ void text_add_time(struct text *text, msec time)
 	text_add_time_ahead(text, time, 0);
 }
 
-static void add_offset(struct text *text, int offset)
-{
-	int minutes = offset < 0 ? -offset : offset;
-
-	if (offset == 0)
-		text_add_char(text, 'Z');
-	else
-		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
-}
-
 static void add_timestamp(struct text *text, msec time, int offset, bool has_milliseconds)
 {
 	time += offset * INT64_C(60000);
 
-	int64_t seconds = divide_down(time, MSEC_PER_SECOND);
+	int64_t seconds = divide_down(time, MSEC_PER_SECOND), year;
 	int milliseconds = (int) (time - seconds * MSEC_PER_SECOND);
 	int64_t days = divide_down(seconds, SECONDS_PER_DAY);
 	int second_of_day = (int) (seconds - days * SECONDS_PER_DAY);
-	int64_t year;
-	int month;
-	int day;
+	int minutes = offset < 0 ? -offset : offset, month, day;
 
 	date_of_days(days, &year, &month, &day);
 	text_addf(text, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day,
 		  second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
 	if (has_milliseconds)
 		text_addf(text, ".%03d", milliseconds);
-	add_offset(text, offset);
+	if (offset == 0)
+		text_add_char(text, 'Z');
+	else
+		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 void text_add_time_ahead(struct text *text, msec time, int offset)
@@ -503,98 +486,64 @@ void text_add_line_time(struct text *text, msec time, int offset)
 	add_timestamp(text, time, offset, true);
 }
 
-/* Reads exactly `count` digits with a value from low to high; *text advances. */
-static bool parse_time_field(const char **text, int count, int low, int high, int *ret_number)
+/* Reads the form, in which each '0' stands for a digit; *text advances. */
+static bool read_form(const char **text, const char *form)
+{
+	for (; *form; form++, (*text)++)
+		if (*form == '0' ? !is_digit(**text) : **text != *form)
+			return false;
+	return true;
+}
+
+static int number_at(const char *digits, size_t count)
 {
 	int number = 0;
 
-	for (int i = 0; i < count; i++, (*text)++) {
-		if (!is_digit(**text))
-			return false;
-		number = number * 10 + (**text - '0');
-	}
-	*ret_number = number;
-	return number >= low && number <= high;
+	for (size_t i = 0; i < count; i++)
+		number = number * 10 + (digits[i] - '0');
+	return number;
 }
 
-static bool read_byte(const char **text, char byte)
+/* Minutes of a clock: "03:04". */
+static bool read_clock(const char *digits, int *ret_minutes)
 {
-	return *(*text)++ == byte;
+	int hour = number_at(digits, 2), minute = number_at(digits + 3, 2);
+
+	*ret_minutes = hour * 60 + minute;
+	return hour <= 23 && minute <= 59;
 }
 
-static int days_of_month(int year, int month)
+static bool read_timestamp(const char *text, msec *ret_time)
 {
-	bool is_leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	const char *at = text;
+	int64_t thousandths = 0, same_year;
+	int minutes, ahead = 0, same_month, same_day;
 
-	if (month == 2)
-		return is_leap_year ? 29 : 28;
-	return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
-}
-
-static bool read_date(const char **text, int64_t *ret_days)
-{
-	int year;
-	int month;
-	int day;
-
-	if (!parse_time_field(text, 4, 0, 9999, &year) || !read_byte(text, '-') ||
-	    !parse_time_field(text, 2, 1, 12, &month) || !read_byte(text, '-') ||
-	    !parse_time_field(text, 2, 1, days_of_month(year, month), &day))
+	if (!read_form(&at, "0000-00-00T00:00:00") || !read_clock(text + 11, &minutes) ||
+	    (*at == '.' && !read_thousandths(&at, &thousandths)))
 		return false;
-	*ret_days = days_of_date(year, month, day);
-	return true;
-}
+	int month = number_at(text + 5, 2), day = number_at(text + 8, 2);
+	int second = number_at(text + 17, 2);
+	int64_t days = days_of_date(number_at(text, 4), month, day);
+	/* "Z", or "+01:30" by which the time is ahead of UTC. */
+	const char *zone = at;
+	const char *form = *zone == 'Z' ? "Z" : *zone == '-' ? "-00:00" : "+00:00";
 
-static bool read_clock(const char **text, msec *ret_time_of_day)
-{
-	int hour;
-	int minute;
-	int second;
-	int64_t thousandths = 0;
-
-	if (!parse_time_field(text, 2, 0, 23, &hour) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &minute) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &second))
+	date_of_days(days, &same_year, &same_month, &same_day);
+	if (month != same_month || day != same_day || second > 59 || !read_form(&at, form) || *at ||
+	    (*zone != 'Z' && !read_clock(zone + 1, &ahead)))
 		return false;
-	if (**text == '.' && !read_thousandths(text, &thousandths))
-		return false;
-	*ret_time_of_day = (hour * 3600 + minute * 60 + second) * MSEC_PER_SECOND + thousandths;
-	return true;
-}
-
-/* Reads "Z", or "+01:30" by which the time is ahead of UTC. */
-static bool read_zone(const char **text, msec *ret_ahead)
-{
-	int hours;
-	int minutes;
-
-	*ret_ahead = 0;
-	if (**text == 'Z')
-		return read_byte(text, 'Z');
-	if (**text != '+' && **text != '-')
-		return false;
-	int sign = *(*text)++ == '-' ? -1 : 1;
-
-	if (!parse_time_field(text, 2, 0, 23, &hours) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &minutes))
-		return false;
-	*ret_ahead = sign * (hours * 60 + minutes) * 60 * MSEC_PER_SECOND;
+	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + thousandths +
+		    ((minutes - (*zone == '-' ? -ahead : ahead)) * 60 + second) * MSEC_PER_SECOND;
 	return true;
 }
 
 int text_read_time(const char *text, msec *ret_time, struct err *err)
 {
-	const char *at = text ? text : "";
-	int64_t days;
-	msec time_of_day;
-	msec ahead;
-
-	if (!read_date(&at, &days) || !read_byte(&at, 'T') || !read_clock(&at, &time_of_day) ||
-	    !read_zone(&at, &ahead) || *at != '\0')
+	if (!read_timestamp(text ? text : "", ret_time))
 		return err_set(err, ERR_INVALID,
 			       "'%s' is not a time (expected for example 2026-01-02T03:04:05Z)",
 			       text ? text : "");
-	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + time_of_day - ahead;
 	return 0;
 }
 

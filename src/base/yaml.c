@@ -39,24 +39,24 @@ struct document_list {
 	size_t capacity;
 };
 
-void documents_free(struct document **documents, size_t count)
+static void free_documents(struct document **documents, size_t count, bool are_secret)
 {
 	for (size_t i = 0; i < count; i++) {
-		json_free(documents[i]->value);
-		arena_free(documents[i]->arena);
+		(are_secret ? json_free_secret : json_free)(documents[i]->value);
+		(are_secret ? arena_free_secret : arena_free)(documents[i]->arena);
 		free(documents[i]);
 	}
 	free(documents);
 }
 
+void documents_free(struct document **documents, size_t count)
+{
+	free_documents(documents, count, false);
+}
+
 void documents_free_secret(struct document **documents, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		json_free_secret(documents[i]->value);
-		arena_free_secret(documents[i]->arena);
-		free(documents[i]);
-	}
-	free(documents);
+	free_documents(documents, count, true);
 }
 
 static void document_list_done(struct document_list *list)

@@ -120,7 +120,7 @@ void quantity_add(double value, struct text *text)
 int quantity_check_memory(const char *text, struct err *err)
 {
 	const char *suffix = text + (text[0] == '+') + number_length(text + (text[0] == '+'));
-	double value;
+	double value = 0;
 	int rc = quantity_check(text, err);
 
 	if (rc < 0 || quantity_read(text, &value, err) < 0 || value >= LEAST_MEMORY)
