@@ -8,6 +8,7 @@
  * not finished before is cleaned up by the next reader, whatever its status was. */
 #include "store/database.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/store.h"
 
@@ -87,24 +88,15 @@ static int insert_claim(struct database *database, const char *kind, const char 
 		       : rc;
 }
 
-/* Where the search for free numbers starts: a place that depends on the owner (FNV-1a). Users of
- * one machine have separate stores; otherwise they would all try the same first ports. */
-static int first_offset(const char *owner_uid, int range)
-{
-	uint32_t hash = 2166136261u;
-
-	for (const char *c = owner_uid; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 16777619u;
-	return (int) (hash % (uint32_t) range);
-}
-
 static int insert_claims(struct database *database, const struct claim_request *request,
 			 int *numbers, struct err *err)
 {
 	int range = request->high - request->low + 1;
 	bool *is_claimed CLEANUP(mem_free_any) = mem_new_array((size_t) range, sizeof(bool));
 	int rc = read_claimed(database, request, is_claimed, err);
-	int first = first_offset(request->owner_uid, range);
+	/* A place that depends on the owner: users of one machine have separate stores, and would
+	 * otherwise all try the same first ports. */
+	int first = (int) (hash_short(request->owner_uid) % (uint32_t) range);
 	size_t found = 0;
 
 	for (int step = 0; rc == 0 && found < request->count && step < range; step++) {
