@@ -22,13 +22,14 @@
 struct server_call {
 	const struct options *options;
 	struct cluster_spec *spec;
-	struct library_place *library;
+	struct arena *arena; /* of `library` */
+	struct library_place library;
 };
 
 static void server_call_done(struct server_call *call)
 {
 	cluster_spec_free(call->spec);
-	library_place_free(call->library);
+	arena_free(call->arena);
 }
 
 /* True when `text` was read; else its faults are printed, each after `source`. */
@@ -98,15 +99,15 @@ static bool read_settings(const struct options *options, struct server_settings 
 }
 
 /* False when there is none: then it has printed where it searched, and what to install. */
-static bool find_library(const struct options *options, struct library_place **ret_library)
+static bool find_library(struct server_call *call)
 {
+	const struct options *options = call->options;
 	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
+	const struct library_place *place = &call->library;
 	struct text looked_at CLEANUP(text_done) = {0};
 	struct err err;
 
-	if (!library_find(&search, ret_library, &looked_at, &err)) {
-		const struct library_place *place = *ret_library;
-
+	if (!library_find(&search, call->arena, &call->library, &looked_at, &err)) {
 		if (option_flag(options, "verbose"))
 			output_print_message(
 				"library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
@@ -126,7 +127,7 @@ static void print_serving(const struct server_call *call, const struct serving *
 		mem_format("%s-%d", call->spec->own->job, call->spec->own->index);
 	struct json *event CLEANUP(json_cleanup) =
 		json_new_texts("muster", "serving", "task", task, "target", serving->target,
-			       "version", serving->version, "library", call->library->path, NULL);
+			       "version", serving->version, "library", call->library.path, NULL);
 
 	json_set(event, "seconds", json_new_real(serving->seconds));
 	output_add_event(event);
@@ -186,7 +187,7 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 	struct serving_request request = {
 		.spec = call->spec,
 		.settings = settings,
-		.library = call->library,
+		.library = &call->library,
 		.shows_log = option_flag(call->options, "verbose"),
 		.on_network = option_flag(call->options, "network") ? on_network_event : NULL,
 		.network_timeout =
@@ -217,7 +218,8 @@ static int threads_for(const struct cluster_spec *spec)
 
 static int server_run(const struct options *options)
 {
-	struct server_call call CLEANUP(server_call_done) = {.options = options};
+	struct server_call call CLEANUP(server_call_done) = {.options = options,
+							     .arena = arena_new()};
 	struct server_settings settings;
 	bool has_task_flags = option_is_given(options, "cluster-spec") ||
 			      option_is_given(options, "job-name") ||
@@ -232,7 +234,7 @@ static int server_run(const struct options *options)
 	 * for it. If the user names GPUs for it, or a part of their memory, nothing is hidden. */
 	if (text_equals(call.spec->own->job, "ps") && settings.gpu_memory_fraction == 0)
 		setenv(GPUS_VARIABLE, "", 0);
-	if (!find_library(options, &call.library))
+	if (!find_library(&call))
 		return EXIT_NOT_REACHED;
 	return serve_tensorflow(&call, settings);
 }
