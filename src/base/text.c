@@ -212,6 +212,14 @@ bool text_is_utf8(const char *bytes, size_t len)
 	return true;
 }
 
+bool text_is_graphic(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (bytes[i] <= ' ' || bytes[i] > '~')
+			return false;
+	return true;
+}
+
 void text_add_as_utf8(struct text *text, const char *bytes, size_t len)
 {
 	for (size_t length, step; len > 0; bytes += step, len -= step) {

@@ -49,6 +49,8 @@ bool text_ends_with(const char *text, const char *ending);
 /* Length of the UTF-8 character (RFC 3629) at the beginning of `bytes`, 1 to 4; 0: invalid. */
 size_t text_utf8_length(const char *bytes, size_t len);
 bool text_is_utf8(const char *bytes, size_t len);
+/* Whether all are visible characters of ASCII, which are safe on a terminal; a space is not. */
+bool text_is_graphic(const char *bytes, size_t len);
 /* Characters of a UTF-8 text: every byte that does not continue one. */
 size_t text_count_characters(const char *bytes, size_t len);
 /* Appends the bytes, with U+FFFD for each byte that belongs to no UTF-8 character. */
