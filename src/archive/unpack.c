@@ -72,6 +72,11 @@ static int refuse_archive_entry(struct unpacking *unpacking, const char *name, c
 	return err_set(unpacking->err, ERR_REFUSED, "refused to unpack '%s': %s", name, why);
 }
 
+static char *unpacked_path_of(const struct unpacking *unpacking, const char *name)
+{
+	return mem_format("%s/%s", unpacking->folder, name);
+}
+
 static int leave_out(struct unpacking *unpacking, const char *name, const char *why)
 {
 	archive_leave_out(unpacking->left_out, name, why);
@@ -90,7 +95,7 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 	if (!archive_name_is_inside(target))
 		return refuse_archive_entry(unpacking, name,
 					    "it is a link to a file outside the directory");
-	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", unpacking->folder, target);
+	char *path CLEANUP(mem_free_text) = unpacked_path_of(unpacking, target);
 
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return leave_out(unpacking, name, "another name of something that is not a file");
@@ -174,7 +179,7 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 		return refuse_archive_entry(unpacking, in_stream ? in_stream : "",
 					    "it is outside the directory");
 	char *name CLEANUP(mem_free_text) = mem_copy_text(in_stream);
-	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", unpacking->folder, name);
+	char *path CLEANUP(mem_free_text) = unpacked_path_of(unpacking, name);
 	int rc = check_kind(unpacking, entry, name);
 
 	if (rc == LEFT_OUT)

@@ -237,6 +237,14 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
+size_t text_number_length(const char *text)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
+
+	return whole + fraction ? whole + fraction + (text[whole] == '.') : 0;
+}
+
 /* Reads decimal digits at *text, which advances. Returns false if there is no digit, or the number
  * exceeds int64. */
 static bool read_digits(const char **text, int64_t *ret_number)
@@ -384,44 +392,35 @@ int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 	return 0;
 }
 
-/* Appends `big` whole units and the rest in `small` ones; a zero rest is omitted. */
-static void add_two_units(struct text *text, int64_t big, char big_unit, int64_t small,
-			  char small_unit)
-{
-	text_addf(text, "%" PRId64 "%c", big, big_unit);
-	if (small > 0)
-		text_addf(text, "%" PRId64 "%c", small, small_unit);
-}
-
 /* The steps are those of apimachinery's duration.HumanDuration, which kubectl's AGE column uses. */
 void text_add_duration(struct text *text, msec duration)
 {
-	int64_t seconds = duration / MSEC_PER_SECOND;
-	int64_t minutes = seconds / 60;
-	int64_t hours = minutes / 60;
-	int64_t days = hours / 24;
-	int64_t years = days / 365;
+	enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
+	static const struct {
+		int64_t below; /* seconds */
+		int64_t big, small; /* units; 0: only the big one */
+		char letters[2];
+	} steps[] = {
+		{2 * MINUTE, 1, 0, "s"},    {10 * MINUTE, MINUTE, 1, "ms"},
+		{3 * HOUR, MINUTE, 0, "m"}, {8 * HOUR, HOUR, MINUTE, "hm"},
+		{2 * DAY, HOUR, 0, "h"},    {8 * DAY, DAY, HOUR, "dh"},
+		{2 * YEAR, DAY, 0, "d"},    {8 * (int64_t) YEAR, YEAR, DAY, "yd"},
+		{INT64_MAX, YEAR, 0, "y"},
+	};
+	int64_t seconds = duration > 0 ? duration / MSEC_PER_SECOND : 0;
+	size_t i = 0;
 
-	if (duration > 0 && seconds == 0)
+	if (duration > 0 && seconds == 0) {
 		text_addf(text, "%" PRId64 "ms", duration);
-	else if (seconds < 120)
-		text_addf(text, "%" PRId64 "s", seconds > 0 ? seconds : 0);
-	else if (minutes < 10)
-		add_two_units(text, minutes, 'm', seconds % 60, 's');
-	else if (hours < 3)
-		text_addf(text, "%" PRId64 "m", minutes);
-	else if (hours < 8)
-		add_two_units(text, hours, 'h', minutes % 60, 'm');
-	else if (hours < 48)
-		text_addf(text, "%" PRId64 "h", hours);
-	else if (hours < 192)
-		add_two_units(text, days, 'd', hours % 24, 'h');
-	else if (years < 2)
-		text_addf(text, "%" PRId64 "d", days);
-	else if (years < 8)
-		add_two_units(text, years, 'y', days % 365, 'd');
-	else
-		text_addf(text, "%" PRId64 "y", years);
+		return;
+	}
+	while (seconds >= steps[i].below)
+		i++;
+	int64_t rest = steps[i].small ? seconds % steps[i].big / steps[i].small : 0;
+
+	text_addf(text, "%" PRId64 "%c", seconds / steps[i].big, steps[i].letters[0]);
+	if (rest > 0)
+		text_addf(text, "%" PRId64 "%c", rest, steps[i].letters[1]);
 }
 
 /* Days since 1970-01-01 of the proleptic Gregorian calendar, and back: Howard Hinnant, "chrono-

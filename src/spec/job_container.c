@@ -39,16 +39,6 @@ static const char *const *read_texts(struct field_reader *reader, const struct f
 	return texts;
 }
 
-static void check_env_name(struct field_reader *reader, const struct field *field, const char *name)
-{
-	if (!reader_is_strict(reader))
-		return;
-	if (!field_is_set(field))
-		field_refuse(reader, field, "Required value");
-	else if (json_is(field->value, JSON_STRING) && !name_is_environment_variable(name))
-		field_refuse_value(reader, field, "%s", ENVIRONMENT_RULE);
-}
-
 static struct env_entry read_env_entry(struct field_reader *reader, const struct field *field)
 {
 	const struct field *name = FIELD_MEMBER(field, "name");
@@ -59,7 +49,11 @@ static struct env_entry read_env_entry(struct field_reader *reader, const struct
 	};
 
 	(void) field_is_object(reader, field);
-	check_env_name(reader, name, entry.name);
+	if (reader_is_strict(reader) && !field_is_set(name))
+		field_refuse(reader, name, "Required value");
+	else if (reader_is_strict(reader) && json_is(name->value, JSON_STRING) &&
+		 !name_is_environment_variable(entry.name))
+		field_refuse_value(reader, name, "%s", ENVIRONMENT_RULE);
 	if (field_is_object(reader, source)) {
 		if (reader_is_strict(reader) && entry.value[0] != '\0')
 			field_refuse(reader, source,

@@ -16,9 +16,6 @@
 
 /* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60
-/* The longest time in a job file: 100 years. */
-#define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
-
 /* Faults. */
 
 void faults_done(struct faults *faults)
@@ -315,7 +312,8 @@ int64_t field_integer(struct field_reader *reader, const struct field *field, in
 
 msec field_seconds(struct field_reader *reader, const struct field *object, const char *key)
 {
-	int64_t seconds = field_integer(reader, FIELD_MEMBER(object, key), 0, SECONDS_MAX, -1);
+	int64_t seconds = field_integer(reader, FIELD_MEMBER(object, key), 0,
+					MSEC_LONGEST / MSEC_PER_SECOND, -1);
 
 	return seconds < 0 ? -1 : seconds * MSEC_PER_SECOND;
 }

@@ -125,18 +125,6 @@ static void check_texts(struct field_reader *reader, const struct field *map)
 		(void) field_text(reader, FIELD_MAP_ENTRY(map, key), NULL);
 }
 
-static void read_fetches(struct field_reader *reader, const struct field *annotations,
-			 struct job *job)
-{
-	const struct field *field = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_FETCH);
-	struct err err = {0};
-
-	if (fetch_read_all(json_as_string(field->value, NULL), job->arena, &job->fetches,
-			   &job->n_fetches, &err) < 0 &&
-	    reader_is_strict(reader))
-		field_refuse(reader, field, "Invalid value: %s", err.text);
-}
-
 /* An invalid value isolates the job, as the default does. */
 static void read_choices(struct field_reader *reader, const struct field *annotations,
 			 struct job *job)
@@ -167,6 +155,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 {
 	const struct field *annotations = FIELD_MEMBER(metadata, "annotations");
 	const struct field *server = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_POD_SERVER);
+	const struct field *fetches = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_FETCH);
 	const char *server_port = json_as_string(server->value, NULL);
 	struct err err = {0};
 	int64_t port = 0;
@@ -179,7 +168,10 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	if (server_port && text_read_int(server_port, 1, 65535, &port, &err) < 0)
 		field_refuse_value(reader, server, "%s", err.text);
 	job->pod_server_port = (int) port;
-	read_fetches(reader, annotations, job);
+	if (fetch_read_all(json_as_string(fetches->value, NULL), job->arena, &job->fetches,
+			   &job->n_fetches, &err) < 0 &&
+	    reader_is_strict(reader))
+		field_refuse(reader, fetches, "Invalid value: %s", err.text);
 }
 
 static void read_metadata(struct field_reader *reader, const struct field *root, struct job *job)
@@ -201,18 +193,6 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 	read_annotations(reader, metadata, job);
 }
 
-/* The webhook compares exactly, and rejects the empty text too. */
-static const char *read_managed_by(struct field_reader *reader, const struct field *run_policy)
-{
-	const struct field *field = FIELD_MEMBER(run_policy, "managedBy");
-	const char *word = field_text(reader, field, NULL);
-
-	if (word && name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), word) < 0)
-		field_refuse_word(reader, field, word, managed_by_words,
-				  ARRAY_LEN(managed_by_words));
-	return word;
-}
-
 /* Also accepts a number, as in an image's STOPSIGNAL. */
 static void read_stop_signal(struct field_reader *reader, const struct field *run_policy,
 			     struct job *job)
@@ -231,6 +211,7 @@ static void read_stop_signal(struct field_reader *reader, const struct field *ru
 static void read_run_policy(struct field_reader *reader, const struct field *spec, struct job *job)
 {
 	const struct field *policy = FIELD_MEMBER(spec, "runPolicy");
+	const struct field *manager = FIELD_MEMBER(policy, "managedBy");
 
 	field_check_members(reader, policy, run_policy_words, ARRAY_LEN(run_policy_words));
 	job->clean_policy = (enum clean_policy) field_word(
@@ -240,7 +221,12 @@ static void read_run_policy(struct field_reader *reader, const struct field *spe
 	job->ttl_after_finished = field_seconds(reader, policy, "ttlSecondsAfterFinished");
 	job->active_deadline = field_seconds(reader, policy, "activeDeadlineSeconds");
 	job->grace = field_seconds(reader, policy, "gracePeriodSeconds");
-	job->managed_by = read_managed_by(reader, policy);
+	/* The webhook compares exactly, and rejects the empty text too. */
+	job->managed_by = field_text(reader, manager, NULL);
+	if (job->managed_by &&
+	    name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), job->managed_by) < 0)
+		field_refuse_word(reader, manager, job->managed_by, managed_by_words,
+				  ARRAY_LEN(managed_by_words));
 	read_stop_signal(reader, policy, job);
 	job->backoff_limit =
 		(int) field_integer(reader, FIELD_MEMBER(policy, "backoffLimit"), 0, INT32_MAX, -1);

@@ -45,17 +45,6 @@ static bool is_canonical(const struct entry *entry)
 
 /* One role written twice is a fault in a file. In the old operator the spelling that is not the
  * canonical one won. */
-static void merge_duplicate_role(struct field_reader *reader, struct entry *there,
-				 const struct entry *entry)
-{
-	if (reader_is_strict(reader))
-		field_refuse(reader, &entry->spec,
-			     "Duplicate value: \"%s\": this role is there as \"%s\"",
-			     entry->written, there->written);
-	else if (is_canonical(there))
-		*there = *entry;
-}
-
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
@@ -71,11 +60,19 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 
 	if (kind == ROLE_OTHER && reader_is_strict(reader))
 		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
-	for (size_t i = 0; i < entries->count; i++)
-		if (text_equals_ignoring_case(entries->list[i].title, entry.title)) {
-			merge_duplicate_role(reader, &entries->list[i], &entry);
-			return;
-		}
+	for (size_t i = 0; i < entries->count; i++) {
+		struct entry *there = &entries->list[i];
+
+		if (!text_equals_ignoring_case(there->title, entry.title))
+			continue;
+		if (reader_is_strict(reader))
+			field_refuse(reader, spec,
+				     "Duplicate value: \"%s\": this role is there as \"%s\"",
+				     written, there->written);
+		else if (is_canonical(there))
+			*there = entry;
+		return;
+	}
 	if (entries->count == LIMIT_ROLES) {
 		field_refuse(reader, &entries->container, "Too many: must have at most %d roles",
 			     LIMIT_ROLES);

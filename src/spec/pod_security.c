@@ -142,16 +142,6 @@ static void add_profile(struct reach *reach, const struct json *context, const c
 		text_add_line_once(reach->lines, "%s Unconfined", key);
 }
 
-static void add_selinux(struct reach *reach, const struct json *options)
-{
-	static const char *const types[] = {"", "container_t", "container_init_t",
-					    "container_kvm_t", "container_engine_t"};
-
-	if (name_find_word(types, ARRAY_LEN(types), json_get_string(options, "type", "")) < 0 ||
-	    *json_get_string(options, "user", "") || *json_get_string(options, "role", ""))
-		text_add_line_once(reach->lines, "seLinuxOptions");
-}
-
 static void add_capabilities(struct reach *reach, const struct json *capabilities)
 {
 	static const char *const harmless[] = {
@@ -178,6 +168,10 @@ static void add_context(struct reach *reach, const struct json *context)
 		"allowPrivilegeEscalation", "fsGroup", "fsGroupChangePolicy",
 		"readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser",
 		"seLinuxChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"};
+	static const char *const types[] = {"", "container_t", "container_init_t",
+					    "container_kvm_t", "container_engine_t"};
+	const struct json *selinux = json_get(context, "seLinuxOptions");
+	const struct json *sysctls = json_get(context, "sysctls");
 	const char *mount = json_get_string(context, "procMount", "");
 
 	add_unknown_privileges(reach, context, known, ARRAY_LEN(known));
@@ -185,14 +179,14 @@ static void add_context(struct reach *reach, const struct json *context)
 	add_flag(reach, json_get(context, "windowsOptions"), "hostProcess");
 	add_profile(reach, context, "seccompProfile");
 	add_profile(reach, context, "appArmorProfile");
-	add_selinux(reach, json_get(context, "seLinuxOptions"));
+	if (name_find_word(types, ARRAY_LEN(types), json_get_string(selinux, "type", "")) < 0 ||
+	    *json_get_string(selinux, "user", "") || *json_get_string(selinux, "role", ""))
+		text_add_line_once(reach->lines, "seLinuxOptions");
 	add_capabilities(reach, json_get(context, "capabilities"));
 	if (!text_equals(mount, "Default"))
 		add_reached_name(reach, "procMount", mount);
-	for (size_t i = 0; i < json_count(json_get(context, "sysctls")); i++)
-		add_reached_name(
-			reach, "sysctl",
-			json_get_string(json_at(json_get(context, "sysctls"), i), "name", ""));
+	for (size_t i = 0; i < json_count(sysctls); i++)
+		add_reached_name(reach, "sysctl", json_get_string(json_at(sysctls, i), "name", ""));
 }
 
 /* Containers. */

@@ -17,17 +17,6 @@
 static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  "n",
 				       "u",  "m",  "k",  "M",  "G",  "T",  "P", "E"};
 
-/* Length of the number at the start of `text`, 0 if there is none: "1", "1.5", ".5", "1.". */
-static size_t number_length(const char *text)
-{
-	size_t whole = strspn(text, NAME_DIGITS);
-	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, NAME_DIGITS) : 0;
-
-	if (whole + fraction == 0)
-		return 0;
-	return whole + fraction + (text[whole] == '.');
-}
-
 /* "e3", "E-2": a power of ten instead of a suffix. */
 static bool is_exponent(const char *suffix)
 {
@@ -75,7 +64,7 @@ static int report_bad_quantity(const char *text, size_t len, struct err *err)
 int quantity_read(const char *text, double *ret_value, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
-	size_t len = number_length(number);
+	size_t len = text_number_length(number);
 	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), number + len);
 
 	if (!len)
@@ -97,7 +86,7 @@ int quantity_check(const char *text, struct err *err)
 	double value;
 	int rc = quantity_read(text, &value, err);
 
-	if (rc == 0 && strspn(number, "0.") >= number_length(number))
+	if (rc == 0 && strspn(number, "0.") >= text_number_length(number))
 		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
 	return rc;
 }
@@ -119,7 +108,7 @@ void quantity_add(double value, struct text *text)
 
 int quantity_check_memory(const char *text, struct err *err)
 {
-	const char *suffix = text + (text[0] == '+') + number_length(text + (text[0] == '+'));
+	const char *suffix = text + (text[0] == '+') + text_number_length(text + (text[0] == '+'));
 	double value = 0;
 	int rc = quantity_check(text, err);
 

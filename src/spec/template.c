@@ -6,6 +6,7 @@
 #include "spec/job_field.h"
 #include "spec/limits.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,14 +100,6 @@ static void parameters_read(struct maker *maker, const struct field *root)
 
 /* Values of this command line. */
 
-static const char *given_value(const struct maker *maker, const char *name)
-{
-	for (size_t i = maker->call->n_values; i-- > 0;)
-		if (text_equals(maker->call->values[i].name, name))
-			return maker->call->values[i].value;
-	return NULL;
-}
-
 static const char *generate(struct maker *maker, const struct field *field,
 			    const struct template_parameter *written)
 {
@@ -123,10 +116,14 @@ static const char *generate(struct maker *maker, const struct field *field,
 static void set_value(struct maker *maker, const struct field *field, struct parameter *parameter)
 {
 	const struct template_parameter *written = &parameter->written;
-	const char *given = given_value(maker, written->name);
+	const struct template_call *call = maker->call;
+	const char *given = NULL;
 	const char *description = written->description ? written->description : "";
 	size_t n_refused = maker->reader.n_refused;
 
+	for (size_t i = 0; i < call->n_values; i++)
+		if (text_equals(call->values[i].name, written->name))
+			given = call->values[i].value;
 	if (given)
 		parameter->value = given;
 	else if (!parameter->value[0] && written->generator)
@@ -159,6 +156,7 @@ static void parameters_set(struct maker *maker, const struct field *root)
 			  name, similar_name(maker, name));
 		maker->reader.n_refused++;
 	}
+	assert(maker->parameters || !maker->n_parameters);
 	for (size_t i = 0; i < maker->n_parameters; i++)
 		set_value(maker, FIELD_ELEMENT(list, i), &maker->parameters[i]);
 }

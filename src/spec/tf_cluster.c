@@ -28,15 +28,6 @@ static struct json *address_list_new(const struct tf_cluster *cluster, const str
 	return list;
 }
 
-static const char *address_of(const struct tf_cluster *cluster, const char *role, int index)
-{
-	for (size_t i = 0; i < cluster->n_addresses; i++)
-		if (cluster->addresses[i].index == index &&
-		    text_equals(cluster->addresses[i].role, role))
-			return cluster->addresses[i].address;
-	return NULL;
-}
-
 static struct json *task_new(const char *type, int index)
 {
 	struct json *task = json_new_object();
@@ -134,9 +125,13 @@ static struct json *sparse_new(const struct tf_cluster *cluster, const struct ro
 	struct json *object = json_object_at(config, "cluster");
 	struct json *workers = json_object_at(object, "worker");
 	const struct role *ps = job_role_of_kind(cluster->job, ROLE_PS);
-	const char *own = address_of(cluster, role->name, index);
+	const char *own = NULL;
 	char *key CLEANUP(mem_free_text) = mem_format("%d", index);
 
+	for (size_t i = 0; i < cluster->n_addresses && !own; i++)
+		if (cluster->addresses[i].index == index &&
+		    text_equals(cluster->addresses[i].role, role->name))
+			own = cluster->addresses[i].address;
 	if (role->kind == ROLE_WORKER)
 		json_set_string(workers, key, own);
 	if (role->kind == ROLE_WORKER)
@@ -289,17 +284,6 @@ static void set_torchelastic(const struct tf_cluster *cluster, const struct role
 	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
 }
 
-static void set_jax(const struct tf_cluster *cluster, int rank, int world_size,
-		    struct environment *environment)
-{
-	char *address CLEANUP(mem_free_text) =
-		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
-
-	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
-	set_number(environment, "JAX_PROCESS_ID", rank);
-	set_number(environment, "JAX_NUM_PROCESSES", world_size);
-}
-
 /* The world is the leader, then the workers; ps and evaluator are not in it. */
 static void set_world(const struct tf_cluster *cluster, const struct role *role, int index,
 		      int attempt, struct environment *environment)
@@ -320,7 +304,12 @@ static void set_world(const struct tf_cluster *cluster, const struct role *role,
 						   cluster->has_own_machines ? own : common};
 
 	set_torch(cluster, &position, environment);
-	set_jax(cluster, position.rank, position.world_size, environment);
+	char *address CLEANUP(mem_free_text) =
+		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
+
+	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
+	set_number(environment, "JAX_PROCESS_ID", position.rank);
+	set_number(environment, "JAX_NUM_PROCESSES", position.world_size);
 	set_torchelastic(cluster, role, index, attempt, environment);
 }
 
