@@ -11,6 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The functions of archive/archive.h. */
+int archive_pack_new(const struct archive_packing *packing, struct archive_pack **ret_pack,
+		     struct err *err) MUST_USE;
+int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
+		      struct err *err) MUST_USE;
+const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack);
+void archive_pack_free(struct archive_pack *pack);
+int archive_unpack(archive_source_fn source, void *data, const char *folder,
+		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
+		   struct err *err) MUST_USE;
+
 #define ARCHIVE_PERMISSIONS 0777 /* without set-user-ID, set-group-ID and sticky */
 
 /* Names in tar streams are UTF-8, and libarchive converts them by the locale, which is set only

@@ -1,4 +1,3 @@
-#include "archive/archive.h"
 #include "archive/library.h"
 #include "archive/name.h"
 #include "base/mem.h"
@@ -18,11 +17,8 @@
 struct archive_pack {
 	struct archive *writer;
 	FTS *walk;
+	struct archive_packing packing;
 	size_t root_len; /* length of the path of the walk's root */
-	char *name; /* replaces it in the stream */
-	bool (*wants)(const char *path, void *data); /* NULL: everything */
-	void *wants_data;
-	char *last_name; /* name of an empty file at the end; NULL: none */
 	struct archive_limits left;
 	struct archive_left_out left_out;
 	int fd; /* of the current file; -1: none */
@@ -60,14 +56,14 @@ static int set_format(struct archive *writer, enum archive_format format)
 	return archive_write_set_format_gnutar(writer);
 }
 
-static int open_writer(struct archive_pack *pack, enum archive_format format, struct err *err)
+static int open_writer(struct archive_pack *pack, struct err *err)
 {
 	pack->writer = archive_or_end(archive_write_new());
-	if (set_format(pack->writer, format) < ARCHIVE_OK ||
+	if (set_format(pack->writer, pack->packing.format) < ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
 	    archive_write_open2(pack->writer, pack, NULL, append_packed_bytes, NULL, NULL) <
 		    ARCHIVE_OK)
-		return archive_set_err(err, pack->writer, "pack", pack->name);
+		return archive_set_err(err, pack->writer, "pack", pack->packing.name);
 	return 0;
 }
 
@@ -92,37 +88,24 @@ static int open_walk(struct archive_pack *pack, const char *path, struct err *er
 	return pack->walk ? 0 : err_set_errno(err, errno, "cannot read '%s'", path);
 }
 
-int archive_pack_new(const char *path, const char *name, enum archive_format format,
-		     const struct archive_limits *limits, struct archive_pack **ret_pack,
+int archive_pack_new(const struct archive_packing *packing, struct archive_pack **ret_pack,
 		     struct err *err)
 {
 	struct archive_pack *pack = mem_new(sizeof(*pack));
 
-	pack->name = mem_copy_text(name);
-	pack->left = *limits;
+	pack->packing = *packing;
+	pack->left = packing->limits;
 	pack->fd = -1;
-	int rc = open_walk(pack, path, err);
+	int rc = open_walk(pack, packing->path, err);
 
 	if (!rc)
-		rc = open_writer(pack, format, err);
+		rc = open_writer(pack, err);
 	if (rc < 0) {
 		archive_pack_free(pack);
 		return rc;
 	}
 	*ret_pack = pack;
 	return 0;
-}
-
-void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
-		       void *data)
-{
-	pack->wants = wants;
-	pack->wants_data = data;
-}
-
-void archive_pack_end_with(struct archive_pack *pack, const char *name)
-{
-	pack->last_name = mem_copy_text(name);
 }
 
 const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack)
@@ -140,8 +123,6 @@ void archive_pack_free(struct archive_pack *pack)
 	file_close(&pack->fd);
 	text_done(&pack->out);
 	free(pack->path);
-	free(pack->last_name);
-	free(pack->name);
 	free(pack);
 }
 
@@ -179,7 +160,8 @@ static int open_packed_file(struct archive_pack *pack, const char *path, struct 
 static int write_header(struct archive_pack *pack, struct archive_entry *entry, const char *path,
 			const struct stat *status, struct err *err)
 {
-	char *name CLEANUP(mem_free_text) = mem_format("%s%s", pack->name, path + pack->root_len);
+	char *name CLEANUP(mem_free_text) =
+		mem_format("%s%s", pack->packing.name, path + pack->root_len);
 
 	archive_entry_copy_pathname(entry, name);
 	archive_entry_set_filetype(entry, status->st_mode & S_IFMT);
@@ -222,39 +204,30 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 		mem_abort();
 	pack->is_at_end = true;
 	archive_left_out_end(&pack->left_out);
-	archive_entry_copy_pathname(entry, pack->last_name);
+	archive_entry_copy_pathname(entry, pack->packing.last_name);
 	archive_entry_set_filetype(entry, S_IFREG);
 	archive_entry_set_perm(entry, S_IRUSR | S_IWUSR);
 	archive_entry_set_size(entry, 0);
-	if ((pack->last_name && archive_write_header(pack->writer, entry) < ARCHIVE_WARN) ||
+	if ((pack->packing.last_name && archive_write_header(pack->writer, entry) < ARCHIVE_WARN) ||
 	    archive_write_close(pack->writer) < ARCHIVE_OK)
-		return archive_set_err(err, pack->writer, "pack", pack->name);
+		return archive_set_err(err, pack->writer, "pack", pack->packing.name);
 	return 0;
-}
-
-/* The root has no relative path, and is always wanted. */
-static bool is_wanted_in_archive(const struct archive_pack *pack, const char *path)
-{
-	const char *below = path + pack->root_len;
-
-	return !pack->wants || !*below || pack->wants(below + 1, pack->wants_data);
-}
-
-/* Whether the entry would be the target directory itself. */
-static bool is_place(const struct archive_pack *pack, const char *path)
-{
-	return !path[pack->root_len] && archive_name_is_folder_itself(pack->name);
 }
 
 static int pack_next_entry(struct archive_pack *pack, struct err *err)
 {
+	const struct archive_packing *packing = &pack->packing;
+
 	errno = 0;
 	FTSENT *found = fts_read(pack->walk);
 
 	if (!found)
-		return errno ? err_set_errno(err, errno, "cannot continue reading '%s'", pack->name)
+		return errno ? err_set_errno(err, errno, "cannot continue reading '%s'",
+					     packing->name)
 			     : pack_last(pack, err);
-	if (!is_wanted_in_archive(pack, found->fts_path)) {
+	const char *below = found->fts_path + pack->root_len; /* "" for the root itself */
+
+	if (packing->wants && *below && !packing->wants(below + 1, packing->data)) {
 		fts_set(pack->walk, found, FTS_SKIP);
 		return 0;
 	}
@@ -266,7 +239,8 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 	case FTS_NS:
 		return err_set_errno(err, found->fts_errno, "cannot read '%s'", found->fts_path);
 	default:
-		return is_place(pack, found->fts_path)
+		/* It may be the target directory itself. */
+		return !*below && archive_name_is_folder_itself(packing->name)
 			       ? 0
 			       : pack_entry(pack, found->fts_path, *found->fts_statp, err);
 	}

@@ -1,4 +1,3 @@
-#include "archive/archive.h"
 #include "archive/library.h"
 #include "archive/name.h"
 #include "base/mem.h"
@@ -84,14 +83,6 @@ static int leave_out(struct unpacking *unpacking, const char *name, const char *
 	return LEFT_OUT;
 }
 
-static int leave_out_link(struct unpacking *unpacking, const char *name, const char *target)
-{
-	char *why CLEANUP(mem_free_text) =
-		mem_format("a link to '%s', which is outside the directory", target ? target : "");
-
-	return leave_out(unpacking, name, why);
-}
-
 /* Another name of an existing file. For a symbolic link it would be the same link in another place,
  * where its target may be outside. */
 static int move_hard_link(struct unpacking *unpacking, struct archive_entry *entry,
@@ -116,23 +107,21 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 /* Returns 0, LEFT_OUT or an error. */
 static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, const char *name)
 {
-	bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+	mode_t kind = archive_entry_filetype(entry);
+	const char *target = archive_entry_symlink(entry);
 
-	if (archive_name_is_folder_itself(name) && !is_folder)
+	if (archive_name_is_folder_itself(name) && kind != AE_IFDIR)
 		return refuse_archive_entry(unpacking, name, "it names the directory itself");
 	if (archive_entry_hardlink(entry))
 		return move_hard_link(unpacking, entry, name);
-	switch (archive_entry_filetype(entry)) {
-	case AE_IFREG:
-	case AE_IFDIR:
-		return 0;
-	case AE_IFLNK:
-		if (!archive_link_is_inside(name, archive_entry_symlink(entry)))
-			return leave_out_link(unpacking, name, archive_entry_symlink(entry));
-		return 0;
-	default:
+	if (kind != AE_IFREG && kind != AE_IFDIR && kind != AE_IFLNK)
 		return leave_out(unpacking, name, ARCHIVE_NO_FILE);
-	}
+	if (kind != AE_IFLNK || archive_link_is_inside(name, target))
+		return 0;
+	char *why CLEANUP(mem_free_text) =
+		mem_format("a link to '%s', which is outside the directory", target ? target : "");
+
+	return leave_out(unpacking, name, why);
 }
 
 static int check_limits(struct unpacking *unpacking, struct archive_entry *entry, const char *name)
@@ -277,21 +266,15 @@ static uint64_t stream_limit(const struct archive_limits *limits)
 	return sum;
 }
 
-/* There is no other way to read it without a file of /proc. */
-static mode_t read_umask(void)
-{
-	mode_t mask = umask(0777);
-
-	umask(mask);
-	return mask;
-}
-
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
 		   struct err *err)
 {
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
 	(void) locale; /* clang reports it as unused */
+	mode_t mask = umask(0777); /* there is no other way to read it without a file of /proc */
+
+	umask(mask);
 	/* Links in the path of the directory are trusted; none below it is followed. */
 	char *real CLEANUP(mem_free_text) = realpath(folder, NULL);
 	struct archive *reader CLEANUP(free_reader) = archive_or_end(archive_read_new());
@@ -304,7 +287,7 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		.stream_left = stream_limit(limits),
 		.reader = reader,
 		.disk = disk,
-		.permissions = ARCHIVE_PERMISSIONS & ~read_umask(),
+		.permissions = ARCHIVE_PERMISSIONS & ~mask,
 		.left_out = ret_left_out,
 		.err = err,
 	};

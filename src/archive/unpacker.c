@@ -56,14 +56,15 @@ static int read_stream(const char **ret_bytes, size_t *ret_len, void *data, stru
 	return 0;
 }
 
-static NORETURN void unpack(const struct unpacker_settings *settings, int stream_fd, int result_fd)
+static NORETURN void unpack(const struct archive_functions *archive,
+			    const struct unpacker_settings *settings, int stream_fd, int result_fd)
 {
 	static struct source source;
 	struct result result = {0};
 
 	source.fd = stream_fd;
-	if (archive_unpack(read_stream, &source, settings->folder, &settings->limits,
-			   &result.left_out, &result.err) == 0)
+	if (archive->unpack(read_stream, &source, settings->folder, &settings->limits,
+			    &result.left_out, &result.err) == 0)
 		result.err.code = 0;
 	_exit(file_write_all(result_fd, &result, sizeof(result), NULL) ? EXIT_FAILURE
 								       : EXIT_SUCCESS);
@@ -104,12 +105,6 @@ static void on_result(void *data)
 	release_unpacker(unpacker);
 }
 
-static void notify_unpacker_room(struct unpacker *unpacker)
-{
-	unpacker->was_full = false;
-	unpacker->settings.on_room(unpacker->settings.data);
-}
-
 static void on_writable(void *data)
 {
 	struct unpacker *unpacker = data;
@@ -128,19 +123,21 @@ static void on_writable(void *data)
 	text_clear(&unpacker->waiting);
 	unpacker->sent = 0;
 	loop_watch_enable(unpacker->stream, false);
-	if (unpacker->is_at_end)
+	if (unpacker->is_at_end) {
 		close_stream(unpacker);
-	else if (unpacker->was_full)
-		notify_unpacker_room(unpacker);
+	} else if (unpacker->was_full) {
+		unpacker->was_full = false;
+		unpacker->settings.on_room(unpacker->settings.data);
+	}
 }
 
 static int start_unpacker_process(struct unpacker *unpacker, struct err *err)
 {
 	int stream[2] = {-1, -1}, result[2] = {-1, -1};
-	int rc = archive_load(err);
+	const struct archive_functions *archive = archive_open(err);
 
-	if (rc < 0)
-		return rc;
+	if (!archive)
+		return ERR_NOT_FOUND;
 	if (pipe2(stream, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
 		file_close(&stream[0]);
 		file_close(&stream[1]);
@@ -150,7 +147,7 @@ static int start_unpacker_process(struct unpacker *unpacker, struct err *err)
 	if (unpacker->pid == 0) {
 		file_close(&stream[1]);
 		file_close(&result[0]);
-		unpack(&unpacker->settings, stream[0], result[1]);
+		unpack(archive, &unpacker->settings, stream[0], result[1]);
 	}
 	int failure = unpacker->pid < 0 ? errno : 0;
 

@@ -10,17 +10,6 @@
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* State of the reader, with the bits that do not yet make a whole byte. */
-struct reading {
-	const char *alphabet;
-	bool is_padded;
-	uint32_t bits;
-	size_t n_characters;
-	size_t n_padding;
-	char *bytes;
-	size_t len;
-};
-
 /* Up to three bytes as four letters. */
 static void add_group(struct text *text, const unsigned char *bytes, size_t len)
 {
@@ -42,68 +31,44 @@ void base64_add(struct text *text, const void *bytes, size_t len)
 		add_group(text, (const unsigned char *) bytes + i, len - i);
 }
 
-static bool accept_base64_padding(struct reading *reading)
-{
-	reading->n_padding++;
-	return reading->is_padded && reading->n_padding <= 2 &&
-	       reading->n_characters % 4 + reading->n_padding <= 4 && reading->n_characters % 4 > 1;
-}
-
-static bool decode_base64_character(struct reading *reading, char character)
-{
-	const char *found = character ? strchr(reading->alphabet, character) : NULL;
-
-	if (reading->is_padded && (character == '\n' || character == '\r'))
-		return true;
-	if (character == '=')
-		return accept_base64_padding(reading);
-	if (!found || reading->n_padding)
-		return false;
-	reading->bits = reading->bits << 6 | (uint32_t) (found - reading->alphabet);
-	size_t which = reading->n_characters % 4;
-
-	if (which > 0) /* the first of four completes no byte, each of the others completes one */
-		reading->bytes[reading->len++] = (char) (reading->bits >> (6 - 2 * which));
-	reading->n_characters++;
-	return true;
-}
-
-static bool is_whole(const struct reading *reading)
-{
-	if (reading->is_padded)
-		return (reading->n_characters + reading->n_padding) % 4 == 0;
-	return reading->n_characters % 4 != 1;
-}
-
-static int decode_base64_text(struct reading *reading, const char *text, size_t len,
-			      struct err *err)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!decode_base64_character(reading, text[i]))
-			return err_set(err, ERR_INVALID,
-				       "not valid base64: unexpected character at position %zu",
-				       i + 1);
-	if (!is_whole(reading))
-		return err_set(err, ERR_INVALID,
-			       "not valid base64: incomplete after %zu characters", len);
-	return 0;
-}
-
 static int read_alphabet(const char *alphabet, bool is_padded, const char *text, size_t len,
 			 char **ret_bytes, size_t *ret_len, struct err *err)
 {
-	struct reading reading = {.alphabet = alphabet, .is_padded = is_padded};
+	char *bytes CLEANUP(mem_free_text) = mem_new(len / 4 * 3 + 4);
+	size_t n_bytes = 0, n_characters = 0, n_padding = 0;
+	uint32_t bits = 0; /* with those that do not yet make a whole byte */
+	int rc = 0;
 
-	reading.bytes = mem_new(len / 4 * 3 + 4);
-	int rc = decode_base64_text(&reading, text, len, err);
+	for (size_t i = 0; rc == 0 && i < len; i++) {
+		const char *found = text[i] ? strchr(alphabet, text[i]) : NULL;
+		size_t which = n_characters % 4;
 
+		if (is_padded && (text[i] == '\n' || text[i] == '\r'))
+			continue;
+		if (is_padded && text[i] == '=' && which > 1 && which + n_padding < 4) {
+			n_padding++;
+			continue;
+		}
+		if (!found || n_padding) {
+			rc = err_set(err, ERR_INVALID,
+				     "not valid base64: unexpected character at position %zu",
+				     i + 1);
+			continue;
+		}
+		bits = bits << 6 | (uint32_t) (found - alphabet);
+		if (which > 0) /* the first of four completes no byte, each of the others one */
+			bytes[n_bytes++] = (char) (bits >> (6 - 2 * which));
+		n_characters++;
+	}
+	if (rc == 0 && (is_padded ? (n_characters + n_padding) % 4 != 0 : n_characters % 4 == 1))
+		rc = err_set(err, ERR_INVALID, "not valid base64: incomplete after %zu characters",
+			     len);
 	if (rc < 0) {
-		memset(reading.bytes, 0, reading.len);
-		mem_free_text(&reading.bytes);
+		explicit_bzero(bytes, n_bytes);
 		return rc;
 	}
-	*ret_bytes = reading.bytes;
-	*ret_len = reading.len;
+	*ret_bytes = TAKE(bytes);
+	*ret_len = n_bytes;
 	return 0;
 }
 

@@ -16,6 +16,15 @@ uint64_t hash_add_text(uint64_t hash, const char *text)
 	return hash_add(hash, text, strlen(text) + 1);
 }
 
+uint32_t hash_short(const char *text)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char) *text) * 16777619u;
+	return hash;
+}
+
 /* SHA-1. */
 
 #define BLOCK_SIZE 64

@@ -12,6 +12,8 @@
 uint64_t hash_add(uint64_t hash, const char *bytes, size_t len);
 /* Hashes the text and its end, so that "ab", "c" differs from "a", "bc". */
 uint64_t hash_add_text(uint64_t hash, const char *text);
+/* The same hash of 32 bits. */
+uint32_t hash_short(const char *text);
 
 /* SHA-1 (FIPS 180-4), which the WebSocket handshake requires. It is no protection: attackers can
  * find two texts with the same digest. */

@@ -102,15 +102,6 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
 
 /* The replacements of json_read_repaired for what json_read rejects. */
 
-static size_t string_length(const char *bytes, size_t len)
-{
-	size_t i = 1;
-
-	while (i < len && bytes[i] != '"')
-		i += bytes[i] == '\\' ? 2 : 1;
-	return i < len ? i + 1 : len;
-}
-
 static void add_mended_string(struct text *text, const char *string, size_t len)
 {
 	for (size_t i = 0, step; i < len; i += step) {
@@ -124,20 +115,16 @@ static void add_mended_string(struct text *text, const char *string, size_t len)
 	}
 }
 
-/* An integer with this many digits may exceed 64 bits. */
-static bool is_long_integer(const char *token, size_t len)
-{
-	return len > 18 && !memchr(token, '.', len) && !memchr(token, 'e', len) &&
-	       !memchr(token, 'E', len);
-}
-
 /* A number, a string or a single character. */
 static size_t token_length(const char *bytes, size_t len)
 {
 	size_t n = 0;
 
-	if (*bytes == '"')
-		return string_length(bytes, len);
+	if (*bytes == '"') {
+		for (n = 1; n < len && bytes[n] != '"'; n++)
+			n += bytes[n] == '\\';
+		return n < len ? n + 1 : len;
+	}
 	while (n < len && bytes[n] && strchr("+-.0123456789eE", bytes[n]))
 		n++;
 	return n ? n : 1;
@@ -150,7 +137,9 @@ static void add_mended_token(struct text *text, const char *token, size_t len)
 		return;
 	}
 	text_add_bytes(text, token, len);
-	if (is_long_integer(token, len))
+	/* An integer with this many digits may exceed 64 bits. */
+	if (len > 18 && !memchr(token, '.', len) && !memchr(token, 'e', len) &&
+	    !memchr(token, 'E', len))
 		text_add(text, "e0");
 }
 
@@ -195,12 +184,6 @@ static bool is_long_control(const char *at)
 	return at[0] == '\xc2' && ((unsigned char) at[1] & 0xe0) == 0x80;
 }
 
-static bool needs_escape(const char *at)
-{
-	return (unsigned char) *at < ' ' || *at == '"' || *at == '\\' || *at == '\x7f' ||
-	       is_long_control(at);
-}
-
 static void add_string(struct text *text, const char *string)
 {
 	const char *rest = string;
@@ -209,7 +192,7 @@ static void add_string(struct text *text, const char *string)
 	for (const char *at = string; *at; at++) {
 		static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 
-		if (!needs_escape(at))
+		if ((unsigned char) *at >= ' ' && !strchr("\"\\\x7f", *at) && !is_long_control(at))
 			continue;
 		text_add_bytes(text, rest, (size_t) (at - rest));
 		at += is_long_control(at);
@@ -264,38 +247,26 @@ static void add_break(struct text *text, int depth)
 
 static void add_json_value(struct text *text, const struct json *value, int depth);
 
-static void add_object(struct text *text, const struct json *object, int depth)
+static void add_members(struct text *text, const struct json *value, bool is_object, int depth)
 {
 	int inner = depth == COMPACT ? COMPACT : depth + 1;
 	const char *key = NULL;
-	struct json *value;
 
-	text_add_char(text, '{');
-	for (bool is_first = true; json_next(object, &key, &value); is_first = false) {
-		if (!is_first)
-			text_add_char(text, ',');
-		add_break(text, inner);
-		add_string(text, key);
-		text_add(text, depth == COMPACT ? ":" : ": ");
-		add_json_value(text, value, inner);
-	}
-	add_break(text, depth);
-	text_add_char(text, '}');
-}
+	text_add_char(text, is_object ? '{' : '[');
+	for (size_t i = 0; i < json_count(value); i++) {
+		struct json *member = json_at(value, i);
 
-static void add_array(struct text *text, const struct json *array, int depth)
-{
-	int inner = depth == COMPACT ? COMPACT : depth + 1;
-
-	text_add_char(text, '[');
-	for (size_t i = 0; i < json_count(array); i++) {
 		if (i > 0)
 			text_add_char(text, ',');
 		add_break(text, inner);
-		add_json_value(text, json_at(array, i), inner);
+		if (json_next(value, &key, &member)) {
+			add_string(text, key);
+			text_add(text, depth == COMPACT ? ":" : ": ");
+		}
+		add_json_value(text, member, inner);
 	}
 	add_break(text, depth);
-	text_add_char(text, ']');
+	text_add_char(text, is_object ? '}' : ']');
 }
 
 static void add_json_value(struct text *text, const struct json *value, int depth)
@@ -306,10 +277,8 @@ static void add_json_value(struct text *text, const struct json *value, int dept
 		add_scalar(text, value);
 	else if (json_count(value) == 0)
 		text_add(text, is_object ? "{}" : "[]");
-	else if (is_object)
-		add_object(text, value, depth);
 	else
-		add_array(text, value, depth);
+		add_members(text, value, is_object, depth);
 }
 
 void json_add_compact(struct text *text, const struct json *value)
@@ -353,16 +322,20 @@ struct json *json_new_real(double value)
 	return is_finite ? require_json_memory(json_real(value)) : json_new_null();
 }
 
+/* The string, or a copy of it in `valid` with U+FFFD for bytes that are not UTF-8. */
+static const char *as_utf8(const char *string, struct text *valid)
+{
+	if (text_is_utf8(string, strlen(string)))
+		return string;
+	text_add_as_utf8(valid, string, strlen(string));
+	return text_of(valid);
+}
+
 struct json *json_new_string(const char *value)
 {
-	if (!value)
-		return json_new_null();
-	if (text_is_utf8(value, strlen(value)))
-		return require_json_memory(json_string(value));
 	struct text valid CLEANUP(text_done) = {0};
 
-	text_add_as_utf8(&valid, value, strlen(value));
-	return require_json_memory(json_string(text_of(&valid)));
+	return value ? require_json_memory(json_string(as_utf8(value, &valid))) : json_new_null();
 }
 
 struct json *json_new_array(void)
@@ -426,26 +399,14 @@ void json_cleanup_secret(struct json **value)
 
 enum json_type json_type_of(const struct json *value)
 {
-	if (!value)
-		return JSON_NULL;
-	switch (json_typeof(theirs(value))) {
-	case JANSSON_OBJECT:
-		return JSON_OBJECT;
-	case JANSSON_ARRAY:
-		return JSON_ARRAY;
-	case JANSSON_STRING:
-		return JSON_STRING;
-	case JANSSON_INTEGER:
-		return JSON_INTEGER;
-	case JANSSON_REAL:
-		return JSON_REAL;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return JSON_BOOL;
-	case JANSSON_NULL:
-		return JSON_NULL;
-	}
-	return JSON_NULL;
+	static const enum json_type types[] = {
+		[JANSSON_OBJECT] = JSON_OBJECT, [JANSSON_ARRAY] = JSON_ARRAY,
+		[JANSSON_STRING] = JSON_STRING, [JANSSON_INTEGER] = JSON_INTEGER,
+		[JANSSON_REAL] = JSON_REAL,     [JSON_TRUE] = JSON_BOOL,
+		[JSON_FALSE] = JSON_BOOL,       [JANSSON_NULL] = JSON_NULL,
+	};
+
+	return value ? types[json_typeof(theirs(value))] : JSON_NULL;
 }
 
 bool json_is(const struct json *value, enum json_type type)
@@ -514,17 +475,11 @@ struct json *json_get_path(const struct json *object, ...)
 
 void json_set(struct json *object, const char *key, struct json *take_value)
 {
-	assert(json_is(object, JSON_OBJECT) && take_value);
-	if (text_is_utf8(key, strlen(key))) {
-		abort_on_json_failure(
-			json_object_set_new_nocheck(theirs(object), key, theirs(take_value)));
-		return;
-	}
 	struct text valid CLEANUP(text_done) = {0};
 
-	text_add_as_utf8(&valid, key, strlen(key));
-	abort_on_json_failure(
-		json_object_set_new_nocheck(theirs(object), text_of(&valid), theirs(take_value)));
+	assert(json_is(object, JSON_OBJECT) && take_value);
+	abort_on_json_failure(json_object_set_new_nocheck(theirs(object), as_utf8(key, &valid),
+							  theirs(take_value)));
 }
 
 void json_copy_member(struct json *object, const struct json *source, const char *key)
@@ -578,26 +533,25 @@ void json_remove(struct json *object, const char *key)
 	json_object_del(theirs(object), key);
 }
 
-struct json *json_object_at(struct json *object, const char *key)
+static struct json *member_at(struct json *object, const char *key, enum json_type type)
 {
 	struct json *member = json_get(object, key);
 
-	if (!json_is(member, JSON_OBJECT)) {
-		member = json_new_object();
-		json_set(object, key, member);
-	}
+	if (json_is(member, type))
+		return member;
+	member = type == JSON_OBJECT ? json_new_object() : json_new_array();
+	json_set(object, key, member);
 	return member;
+}
+
+struct json *json_object_at(struct json *object, const char *key)
+{
+	return member_at(object, key, JSON_OBJECT);
 }
 
 struct json *json_array_at(struct json *object, const char *key)
 {
-	struct json *member = json_get(object, key);
-
-	if (!json_is(member, JSON_ARRAY)) {
-		member = json_new_array();
-		json_set(object, key, member);
-	}
-	return member;
+	return member_at(object, key, JSON_ARRAY);
 }
 
 size_t json_count(const struct json *array_or_object)

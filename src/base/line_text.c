@@ -30,18 +30,6 @@ static bool is_tail_byte(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the UTF-8 character that begins with this byte; 0: none. */
-static size_t character_size(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 2;
-	if (first >= 0xe0 && first <= 0xef)
-		return 3;
-	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
-
 size_t line_text_whole_characters(const char *bytes, size_t len)
 {
 	size_t begin = len;
@@ -50,19 +38,20 @@ size_t line_text_whole_characters(const char *bytes, size_t len)
 		begin--;
 	if (begin <= 1)
 		return len;
-	size_t size = character_size((unsigned char) bytes[begin - 1]);
+	/* Of the character that begins with this byte; 1 also for what begins none. */
+	unsigned char first = (unsigned char) bytes[begin - 1];
+	size_t size = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 
 	return size > len - begin + 1 ? begin - 1 : len;
 }
 
-/* Size of a sequence that begins with "ESC [": up to its final byte (ECMA-48, 5.4). */
-static size_t control_sequence_size(const unsigned char *bytes, size_t len)
+/* The end of a sequence: bytes up to `last`, then one of final..0x7e (ECMA-48, 5.4). */
+static size_t sequence_size(const unsigned char *bytes, size_t len, size_t at, unsigned char last,
+			    unsigned char final)
 {
-	size_t at = 2;
-
-	while (at < len && bytes[at] >= 0x20 && bytes[at] <= 0x3f)
+	while (at < len && bytes[at] >= 0x20 && bytes[at] <= last)
 		at++;
-	return at < len && bytes[at] >= 0x40 && bytes[at] <= 0x7e ? at + 1 : at;
+	return at < len && bytes[at] >= final && bytes[at] <= 0x7e ? at + 1 : at;
 }
 
 /* Size of a control string ("ESC ]", "ESC P" …): up to BEL or "ESC \". */
@@ -82,14 +71,10 @@ static size_t escape_size(const unsigned char *bytes, size_t len)
 	if (len < 2)
 		return 1;
 	if (bytes[1] == '[')
-		return control_sequence_size(bytes, len);
+		return sequence_size(bytes, len, 2, 0x3f, 0x40);
 	if (strchr("]PX^_", bytes[1]) && bytes[1] != '\0')
 		return control_string_size(bytes, len);
-	size_t at = 1;
-
-	while (at < len && bytes[at] >= 0x20 && bytes[at] <= 0x2f)
-		at++;
-	return at < len && bytes[at] >= 0x30 && bytes[at] <= 0x7e ? at + 1 : at;
+	return sequence_size(bytes, len, 1, 0x2f, 0x30);
 }
 
 /* "ESC [ digits, semicolons and colons m" only selects colors. */
@@ -115,15 +100,6 @@ static void remove_last_character(struct text *text, size_t begin)
 		text->len = at - 1;
 		text->bytes[text->len] = '\0';
 	}
-}
-
-/* Appends one control character in visible form: a tab stays, a backspace erases. */
-static void add_control(struct text *text, size_t begin, unsigned char byte)
-{
-	if (byte == '\t')
-		text_add_char(text, '\t');
-	else if (byte == BACKSPACE)
-		remove_last_character(text, begin);
 }
 
 /* Appends the character at the front, or a replacement for a control character outside ASCII.
@@ -211,7 +187,10 @@ static void add_shown(struct text *text, const char *line, size_t len, bool keep
 				is_colored = true;
 			}
 		} else if (bytes[at] < 0x20 || bytes[at] == DELETE) {
-			add_control(text, begin, bytes[at]);
+			if (bytes[at] == '\t')
+				text_add_char(text, '\t');
+			else if (bytes[at] == BACKSPACE)
+				remove_last_character(text, begin);
 			size = 1;
 		} else {
 			size = add_character(text, bytes + at, len - at, "");

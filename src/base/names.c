@@ -88,13 +88,6 @@ bool name_is_qualified(const char *name)
 	return *name && name_is_label_value(name);
 }
 
-static char dns_character_of(char byte)
-{
-	if (byte >= 'A' && byte <= 'Z')
-		return (char) (byte - 'A' + 'a');
-	return is_lower(byte) || is_digit(byte) ? byte : '-';
-}
-
 static char *name_to_label(const char *text, size_t max_len, bool may_begin_with_digit,
 			   const char *otherwise)
 {
@@ -104,7 +97,8 @@ static char *name_to_label(const char *text, size_t max_len, bool may_begin_with
 	size_t len = 0;
 
 	for (; text && *text && len < max_len; text++) {
-		char byte = dns_character_of(*text);
+		char lower = *text >= 'A' && *text <= 'Z' ? (char) (*text - 'A' + 'a') : *text;
+		char byte = is_lower(lower) || is_digit(lower) ? lower : '-';
 		bool may_begin = is_lower(byte) || (may_begin_with_digit && is_digit(byte));
 		bool is_second_dash = byte == '-' && len > 0 && name[len - 1] == '-';
 

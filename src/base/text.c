@@ -212,23 +212,37 @@ bool text_is_utf8(const char *bytes, size_t len)
 	return true;
 }
 
+bool text_is_graphic(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (bytes[i] <= ' ' || bytes[i] > '~')
+			return false;
+	return true;
+}
+
 void text_add_as_utf8(struct text *text, const char *bytes, size_t len)
 {
-	while (len > 0) {
-		size_t length = text_utf8_length(bytes, len);
-
+	for (size_t length, step; len > 0; bytes += step, len -= step) {
+		length = text_utf8_length(bytes, len);
+		step = length ? length : 1;
 		if (length > 0)
 			text_add_bytes(text, bytes, length);
 		else
 			text_add(text, "\xef\xbf\xbd");
-		bytes += length > 0 ? length : 1;
-		len -= length > 0 ? length : 1;
 	}
 }
 
 static bool is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
+}
+
+size_t text_number_length(const char *text)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
+
+	return whole + fraction ? whole + fraction + (text[whole] == '.') : 0;
 }
 
 /* Reads decimal digits at *text, which advances. Returns false if there is no digit, or the number
@@ -354,21 +368,15 @@ static bool read_duration_part(const char **text, bool is_first, msec *duration)
 	       !__builtin_add_overflow(*duration, product / 1000, duration);
 }
 
-/* Slurm counts minutes, docker seconds: the unit is ambiguous. */
-static bool is_bare_number(const char *text)
-{
-	int64_t thousandths;
-
-	return (is_digit(*text) || *text == '.') && read_thousandths(&text, &thousandths) &&
-	       *text == '\0' && thousandths != 0;
-}
-
 int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 {
-	const char *at = text ? text : "";
+	const char *at = text ? text : "", *end = at;
+	int64_t thousandths = 0;
 	msec duration = 0;
 
-	if (is_bare_number(at))
+	/* Slurm counts minutes, docker seconds: the unit is ambiguous. */
+	if ((is_digit(*at) || *at == '.') && read_thousandths(&end, &thousandths) && *end == '\0' &&
+	    thousandths != 0)
 		return err_set(err, ERR_INVALID, "'%s' has no unit; did you mean %ss or %sm?", text,
 			       text, text);
 	do {
@@ -384,44 +392,35 @@ int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 	return 0;
 }
 
-/* Appends `big` whole units and the rest in `small` ones; a zero rest is omitted. */
-static void add_two_units(struct text *text, int64_t big, char big_unit, int64_t small,
-			  char small_unit)
-{
-	text_addf(text, "%" PRId64 "%c", big, big_unit);
-	if (small > 0)
-		text_addf(text, "%" PRId64 "%c", small, small_unit);
-}
-
 /* The steps are those of apimachinery's duration.HumanDuration, which kubectl's AGE column uses. */
 void text_add_duration(struct text *text, msec duration)
 {
-	int64_t seconds = duration / MSEC_PER_SECOND;
-	int64_t minutes = seconds / 60;
-	int64_t hours = minutes / 60;
-	int64_t days = hours / 24;
-	int64_t years = days / 365;
+	enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
+	static const struct {
+		int64_t below; /* seconds */
+		int64_t big, small; /* units; 0: only the big one */
+		char letters[2];
+	} steps[] = {
+		{2 * MINUTE, 1, 0, "s"},    {10 * MINUTE, MINUTE, 1, "ms"},
+		{3 * HOUR, MINUTE, 0, "m"}, {8 * HOUR, HOUR, MINUTE, "hm"},
+		{2 * DAY, HOUR, 0, "h"},    {8 * DAY, DAY, HOUR, "dh"},
+		{2 * YEAR, DAY, 0, "d"},    {8 * (int64_t) YEAR, YEAR, DAY, "yd"},
+		{INT64_MAX, YEAR, 0, "y"},
+	};
+	int64_t seconds = duration > 0 ? duration / MSEC_PER_SECOND : 0;
+	size_t i = 0;
 
-	if (duration > 0 && seconds == 0)
+	if (duration > 0 && seconds == 0) {
 		text_addf(text, "%" PRId64 "ms", duration);
-	else if (seconds < 120)
-		text_addf(text, "%" PRId64 "s", seconds > 0 ? seconds : 0);
-	else if (minutes < 10)
-		add_two_units(text, minutes, 'm', seconds % 60, 's');
-	else if (hours < 3)
-		text_addf(text, "%" PRId64 "m", minutes);
-	else if (hours < 8)
-		add_two_units(text, hours, 'h', minutes % 60, 'm');
-	else if (hours < 48)
-		text_addf(text, "%" PRId64 "h", hours);
-	else if (hours < 192)
-		add_two_units(text, days, 'd', hours % 24, 'h');
-	else if (years < 2)
-		text_addf(text, "%" PRId64 "d", days);
-	else if (years < 8)
-		add_two_units(text, years, 'y', days % 365, 'd');
-	else
-		text_addf(text, "%" PRId64 "y", years);
+		return;
+	}
+	while (seconds >= steps[i].below)
+		i++;
+	int64_t rest = steps[i].small ? seconds % steps[i].big / steps[i].small : 0;
+
+	text_addf(text, "%" PRId64 "%c", seconds / steps[i].big, steps[i].letters[0]);
+	if (rest > 0)
+		text_addf(text, "%" PRId64 "%c", rest, steps[i].letters[1]);
 }
 
 /* Days since 1970-01-01 of the proleptic Gregorian calendar, and back: Howard Hinnant, "chrono-
@@ -463,34 +462,25 @@ void text_add_time(struct text *text, msec time)
 	text_add_time_ahead(text, time, 0);
 }
 
-static void add_offset(struct text *text, int offset)
-{
-	int minutes = offset < 0 ? -offset : offset;
-
-	if (offset == 0)
-		text_add_char(text, 'Z');
-	else
-		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
-}
-
 static void add_timestamp(struct text *text, msec time, int offset, bool has_milliseconds)
 {
 	time += offset * INT64_C(60000);
 
-	int64_t seconds = divide_down(time, MSEC_PER_SECOND);
+	int64_t seconds = divide_down(time, MSEC_PER_SECOND), year;
 	int milliseconds = (int) (time - seconds * MSEC_PER_SECOND);
 	int64_t days = divide_down(seconds, SECONDS_PER_DAY);
 	int second_of_day = (int) (seconds - days * SECONDS_PER_DAY);
-	int64_t year;
-	int month;
-	int day;
+	int minutes = offset < 0 ? -offset : offset, month, day;
 
 	date_of_days(days, &year, &month, &day);
 	text_addf(text, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day,
 		  second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
 	if (has_milliseconds)
 		text_addf(text, ".%03d", milliseconds);
-	add_offset(text, offset);
+	if (offset == 0)
+		text_add_char(text, 'Z');
+	else
+		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 void text_add_time_ahead(struct text *text, msec time, int offset)
@@ -503,98 +493,64 @@ void text_add_line_time(struct text *text, msec time, int offset)
 	add_timestamp(text, time, offset, true);
 }
 
-/* Reads exactly `count` digits with a value from low to high; *text advances. */
-static bool parse_time_field(const char **text, int count, int low, int high, int *ret_number)
+/* Reads the form, in which each '0' stands for a digit; *text advances. */
+static bool read_form(const char **text, const char *form)
+{
+	for (; *form; form++, (*text)++)
+		if (*form == '0' ? !is_digit(**text) : **text != *form)
+			return false;
+	return true;
+}
+
+static int number_at(const char *digits, size_t count)
 {
 	int number = 0;
 
-	for (int i = 0; i < count; i++, (*text)++) {
-		if (!is_digit(**text))
-			return false;
-		number = number * 10 + (**text - '0');
-	}
-	*ret_number = number;
-	return number >= low && number <= high;
+	for (size_t i = 0; i < count; i++)
+		number = number * 10 + (digits[i] - '0');
+	return number;
 }
 
-static bool read_byte(const char **text, char byte)
+/* Minutes of a clock: "03:04". */
+static bool read_clock(const char *digits, int *ret_minutes)
 {
-	return *(*text)++ == byte;
+	int hour = number_at(digits, 2), minute = number_at(digits + 3, 2);
+
+	*ret_minutes = hour * 60 + minute;
+	return hour <= 23 && minute <= 59;
 }
 
-static int days_of_month(int year, int month)
+static bool read_timestamp(const char *text, msec *ret_time)
 {
-	bool is_leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	const char *at = text;
+	int64_t thousandths = 0, same_year;
+	int minutes, ahead = 0, same_month, same_day;
 
-	if (month == 2)
-		return is_leap_year ? 29 : 28;
-	return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
-}
-
-static bool read_date(const char **text, int64_t *ret_days)
-{
-	int year;
-	int month;
-	int day;
-
-	if (!parse_time_field(text, 4, 0, 9999, &year) || !read_byte(text, '-') ||
-	    !parse_time_field(text, 2, 1, 12, &month) || !read_byte(text, '-') ||
-	    !parse_time_field(text, 2, 1, days_of_month(year, month), &day))
+	if (!read_form(&at, "0000-00-00T00:00:00") || !read_clock(text + 11, &minutes) ||
+	    (*at == '.' && !read_thousandths(&at, &thousandths)))
 		return false;
-	*ret_days = days_of_date(year, month, day);
-	return true;
-}
+	int month = number_at(text + 5, 2), day = number_at(text + 8, 2);
+	int second = number_at(text + 17, 2);
+	int64_t days = days_of_date(number_at(text, 4), month, day);
+	/* "Z", or "+01:30" by which the time is ahead of UTC. */
+	const char *zone = at;
+	const char *form = *zone == 'Z' ? "Z" : *zone == '-' ? "-00:00" : "+00:00";
 
-static bool read_clock(const char **text, msec *ret_time_of_day)
-{
-	int hour;
-	int minute;
-	int second;
-	int64_t thousandths = 0;
-
-	if (!parse_time_field(text, 2, 0, 23, &hour) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &minute) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &second))
+	date_of_days(days, &same_year, &same_month, &same_day);
+	if (month != same_month || day != same_day || second > 59 || !read_form(&at, form) || *at ||
+	    (*zone != 'Z' && !read_clock(zone + 1, &ahead)))
 		return false;
-	if (**text == '.' && !read_thousandths(text, &thousandths))
-		return false;
-	*ret_time_of_day = (hour * 3600 + minute * 60 + second) * MSEC_PER_SECOND + thousandths;
-	return true;
-}
-
-/* Reads "Z", or "+01:30" by which the time is ahead of UTC. */
-static bool read_zone(const char **text, msec *ret_ahead)
-{
-	int hours;
-	int minutes;
-
-	*ret_ahead = 0;
-	if (**text == 'Z')
-		return read_byte(text, 'Z');
-	if (**text != '+' && **text != '-')
-		return false;
-	int sign = *(*text)++ == '-' ? -1 : 1;
-
-	if (!parse_time_field(text, 2, 0, 23, &hours) || !read_byte(text, ':') ||
-	    !parse_time_field(text, 2, 0, 59, &minutes))
-		return false;
-	*ret_ahead = sign * (hours * 60 + minutes) * 60 * MSEC_PER_SECOND;
+	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + thousandths +
+		    ((minutes - (*zone == '-' ? -ahead : ahead)) * 60 + second) * MSEC_PER_SECOND;
 	return true;
 }
 
 int text_read_time(const char *text, msec *ret_time, struct err *err)
 {
-	const char *at = text ? text : "";
-	int64_t days;
-	msec time_of_day;
-	msec ahead;
-
-	if (!read_date(&at, &days) || !read_byte(&at, 'T') || !read_clock(&at, &time_of_day) ||
-	    !read_zone(&at, &ahead) || *at != '\0')
+	if (!read_timestamp(text ? text : "", ret_time))
 		return err_set(err, ERR_INVALID,
 			       "'%s' is not a time (expected for example 2026-01-02T03:04:05Z)",
 			       text ? text : "");
-	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + time_of_day - ahead;
 	return 0;
 }
 

@@ -49,6 +49,8 @@ bool text_ends_with(const char *text, const char *ending);
 /* Length of the UTF-8 character (RFC 3629) at the beginning of `bytes`, 1 to 4; 0: invalid. */
 size_t text_utf8_length(const char *bytes, size_t len);
 bool text_is_utf8(const char *bytes, size_t len);
+/* Whether all are visible characters of ASCII, which are safe on a terminal; a space is not. */
+bool text_is_graphic(const char *bytes, size_t len);
 /* Characters of a UTF-8 text: every byte that does not continue one. */
 size_t text_count_characters(const char *bytes, size_t len);
 /* Appends the bytes, with U+FFFD for each byte that belongs to no UTF-8 character. */
@@ -59,6 +61,9 @@ void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
 int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
 		  struct err *err) MUST_USE;
 
+/* Length of the number without a sign at the beginning, 0 if there is none: "1", "1.5", ".5", "1.".
+ */
+size_t text_number_length(const char *text);
 /* Reads a whole finite number as in JSON, leniently (".5", "+1.", "1e3"). */
 int text_read_real(const char *text, double *ret_number, struct err *err) MUST_USE;
 /* Appends the shortest digits that read back as the same number, with a '.' or an exponent. */

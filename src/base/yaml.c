@@ -39,24 +39,24 @@ struct document_list {
 	size_t capacity;
 };
 
-void documents_free(struct document **documents, size_t count)
+static void free_documents(struct document **documents, size_t count, bool are_secret)
 {
 	for (size_t i = 0; i < count; i++) {
-		json_free(documents[i]->value);
-		arena_free(documents[i]->arena);
+		(are_secret ? json_free_secret : json_free)(documents[i]->value);
+		(are_secret ? arena_free_secret : arena_free)(documents[i]->arena);
 		free(documents[i]);
 	}
 	free(documents);
 }
 
+void documents_free(struct document **documents, size_t count)
+{
+	free_documents(documents, count, false);
+}
+
 void documents_free_secret(struct document **documents, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		json_free_secret(documents[i]->value);
-		arena_free_secret(documents[i]->arena);
-		free(documents[i]);
-	}
-	free(documents);
+	free_documents(documents, count, true);
 }
 
 static void document_list_done(struct document_list *list)
@@ -349,21 +349,6 @@ static int read_yaml_document(struct reader *reader, struct document_list *list)
 	return rc;
 }
 
-static int read_stream(struct reader *reader, struct document_list *list)
-{
-	for (;;) {
-		yaml_event_t event CLEANUP(yaml_event_delete) = {0};
-		int rc = next_event(reader, &event);
-
-		if (rc < 0 || event.type == YAML_STREAM_END_EVENT)
-			return rc;
-		if (event.type == YAML_DOCUMENT_START_EVENT)
-			rc = read_yaml_document(reader, list);
-		if (rc < 0)
-			return rc;
-	}
-}
-
 static void reader_done(struct reader *reader)
 {
 	yaml_parser_delete(&reader->parser);
@@ -373,13 +358,21 @@ static int read_yaml(const char *bytes, size_t len, struct document_list *list,
 		     bool *ret_is_unreadable, struct err *err)
 {
 	struct reader reader CLEANUP(reader_done) = {.bytes = bytes, .len = len, .err = err};
+	bool is_at_end = false;
+	int rc = 0;
 
 	if (!yaml_parser_initialize(&reader.parser))
 		mem_abort();
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *) bytes, len);
-	int rc = read_stream(&reader, list);
+	while (rc == 0 && !is_at_end) {
+		yaml_event_t event CLEANUP(yaml_event_delete) = {0};
 
+		rc = next_event(&reader, &event);
+		is_at_end = event.type == YAML_STREAM_END_EVENT;
+		if (rc == 0 && event.type == YAML_DOCUMENT_START_EVENT)
+			rc = read_yaml_document(&reader, list);
+	}
 	*ret_is_unreadable = reader.is_unreadable;
 	return rc;
 }
@@ -426,13 +419,6 @@ static int read_documents(const char *bytes, size_t len, struct document_list *l
 	return rc;
 }
 
-/* By its byte order mark, or by the zero byte in each of the first characters. */
-static bool looks_like_utf16(const char *bytes, size_t len)
-{
-	return len >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 ||
-			    memcmp(bytes, "\xfe\xff", 2) == 0 || !bytes[0] != !bytes[1]);
-}
-
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,
 		   size_t *ret_count, struct err *err)
 {
@@ -441,7 +427,9 @@ int documents_read(const char *bytes, size_t len, struct document ***ret_documen
 	if (len > YAML_SIZE_LIMIT)
 		return err_set(err, ERR_LIMIT, "%zu bytes exceed the limit of %d MiB", len,
 			       YAML_SIZE_LIMIT / 1024 / 1024);
-	if (looks_like_utf16(bytes, len))
+	/* By its byte order mark, or by the zero byte in each of the first characters. */
+	if (len >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0 ||
+			 !bytes[0] != !bytes[1]))
 		return err_set(err, ERR_INVALID,
 			       "encoded in UTF-16 (expected UTF-8); convert it: iconv -f UTF-16 -t "
 			       "UTF-8");
@@ -472,18 +460,23 @@ static void must(int is_done)
 		mem_abort();
 }
 
+/* Line breaks of Unicode. */
+static bool has_long_break(const char *text)
+{
+	return strstr(text, "\xc2\x85") || strstr(text, "\xe2\x80\xa8") ||
+	       strstr(text, "\xe2\x80\xa9");
+}
+
 static bool has_line_break(const char *text)
 {
-	return strpbrk(text, "\n\r") || strstr(text, "\xc2\x85") || strstr(text, "\xe2\x80\xa8") ||
-	       strstr(text, "\xe2\x80\xa9");
+	return strpbrk(text, "\n\r") || has_long_break(text);
 }
 
 /* Text that block style preserves: printable lines that neither begin nor end in a way that YAML
  * reads as indentation or folds away. */
 static bool fits_block_style(const char *text)
 {
-	if (strchr(" \n", *text) || strstr(text, " \n") || strstr(text, "\xc2\x85") ||
-	    strstr(text, "\xe2\x80\xa8") || strstr(text, "\xe2\x80\xa9"))
+	if (strchr(" \n", *text) || strstr(text, " \n") || has_long_break(text))
 		return false;
 	for (; *text; text++)
 		if (((unsigned char) *text < ' ' && *text != '\n') || *text == '\x7f')
@@ -491,20 +484,17 @@ static bool fits_block_style(const char *text)
 	return true;
 }
 
-/* Dates, times and 12:30:00, which are text for kubectl but not for every YAML reader. */
-static bool looks_like_time(const char *text)
-{
-	return *text >= '0' && *text <= '9' && strpbrk(text, ":-") &&
-	       text[strspn(text, "0123456789:-.TZ")] == '\0';
-}
-
 static yaml_scalar_style_t style_of(const char *text)
 {
+	/* Dates, times and 12:30:00, which are text for kubectl but not for every YAML reader. */
+	bool looks_like_time = *text >= '0' && *text <= '9' && strpbrk(text, ":-") &&
+			       text[strspn(text, "0123456789:-.TZ")] == '\0';
+
 	if (has_line_break(text))
 		return fits_block_style(text) ? YAML_LITERAL_SCALAR_STYLE
 					      : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	if (yaml_resolve(text).type != JSON_STRING || text_equals(text, "<<") ||
-	    text_equals(text, "=") || looks_like_time(text))
+	    text_equals(text, "=") || looks_like_time)
 		return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	return YAML_ANY_SCALAR_STYLE; /* plain if its characters allow it */
 }

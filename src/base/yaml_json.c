@@ -111,12 +111,7 @@ static struct node *value_node(struct walker *walker, const struct json *value)
 struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,
 			     struct arena *arena)
 {
-	struct walker walker = {
-		.at = bytes,
-		.end = bytes + len,
-		.place = {1, 1},
-		.arena = arena,
-	};
+	struct walker walker = {bytes, bytes + len, {1, 1}, arena};
 
 	return value_node(&walker, value);
 }

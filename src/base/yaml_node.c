@@ -187,18 +187,6 @@ static bool is_merge(const struct node_entry *entry)
 	       text_equals(key->text, "<<");
 }
 
-/* An unquoted key should contain no invisible characters and no typographic quotes. */
-static int refuse_lookalike(struct valuer *valuer, struct place place, const struct node *key)
-{
-	size_t offset;
-	const struct lookalike *found = lookalike_find(key->text, strlen(key->text), &offset);
-
-	if (!found || !key->is_plain)
-		return 0;
-	return yaml_fault(valuer->err, ERR_INVALID, place, "the key '%s' has U+%04X (%s)",
-			  key->text, (unsigned) found->code_point, found->name);
-}
-
 /* Keys become strings as in sigs.k8s.io/yaml: `1:` is "1", `yes:` is "true". */
 static int name_key(struct valuer *valuer, struct node_entry *entry)
 {
@@ -209,11 +197,16 @@ static int name_key(struct valuer *valuer, struct node_entry *entry)
 		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
 				  "a key must be a string; this is a %s",
 				  key->kind == NODE_MAP ? "map; " YAML_TEMPLATE_HINT : "list");
-	int rc = refuse_lookalike(valuer, entry->key->place, key);
+	size_t offset;
+	const struct lookalike *found = lookalike_find(key->text, strlen(key->text), &offset);
 
-	if (rc < 0)
-		return rc;
-	rc = resolve(valuer, key, &scalar);
+	/* An unquoted key should contain no invisible characters and no typographic quotes. */
+	if (found && key->is_plain)
+		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
+				  "the key '%s' has U+%04X (%s)", key->text,
+				  (unsigned) found->code_point, found->name);
+	int rc = resolve(valuer, key, &scalar);
+
 	if (rc < 0)
 		return rc;
 	if (scalar.type == JSON_NULL)
@@ -284,16 +277,14 @@ static int merge_map(struct valuer *valuer, const struct node *node, int depth, 
 static int merge_yaml_value(struct valuer *valuer, const struct node *node, int depth,
 			    struct json *object)
 {
-	if (resolve_yaml_alias(node)->kind != NODE_LIST)
-		return merge_map(valuer, node, depth, object);
-	for (const struct node_entry *entry = resolve_yaml_alias(node)->first; entry;
-	     entry = entry->next) {
-		int rc = merge_map(valuer, entry->value, depth, object);
+	const struct node *list = resolve_yaml_alias(node);
+	int rc = 0;
 
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	if (list->kind != NODE_LIST)
+		return merge_map(valuer, node, depth, object);
+	for (const struct node_entry *at = list->first; rc == 0 && at; at = at->next)
+		rc = merge_map(valuer, at->value, depth, object);
+	return rc;
 }
 
 static int build_yaml_map(struct valuer *valuer, const struct node *map, int depth,
@@ -315,26 +306,18 @@ static int build_yaml_map(struct valuer *valuer, const struct node *map, int dep
 	return rc;
 }
 
-/* Each visit costs, also through an alias: this bounds a small text of aliases to aliases. */
-static int pay(struct valuer *valuer, const struct node *node)
-{
-	size_t cost = NODE_COST + (node->text ? strlen(node->text) : 0);
-
-	if (cost > valuer->cost_left)
-		return yaml_fault(valuer->err, ERR_LIMIT, node->place,
-				  "the document is too large after its aliases are expanded");
-	valuer->cost_left -= cost;
-	return 0;
-}
-
 static int build_yaml_value(struct valuer *valuer, const struct node *node, int depth,
 			    struct json **ret_value)
 {
 	const struct node *target = resolve_yaml_alias(node);
-	int rc = pay(valuer, target);
+	size_t cost = NODE_COST + (target->text ? strlen(target->text) : 0);
 
-	if (rc < 0)
-		return rc;
+	/* Each visit costs, also through an alias: this bounds a small text of aliases to
+	 * aliases. */
+	if (cost > valuer->cost_left)
+		return yaml_fault(valuer->err, ERR_LIMIT, target->place,
+				  "the document is too large after its aliases are expanded");
+	valuer->cost_left -= cost;
 	if (target->kind == NODE_SCALAR)
 		return build_yaml_scalar(valuer, target, ret_value);
 	if (depth == YAML_DEPTH_LIMIT)
@@ -348,11 +331,7 @@ static int build_yaml_value(struct valuer *valuer, const struct node *node, int 
 int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
 		    struct err *err)
 {
-	struct valuer valuer = {
-		.arena = arena,
-		.cost_left = YAML_EXPANSION_LIMIT,
-		.err = err,
-	};
+	struct valuer valuer = {arena, YAML_EXPANSION_LIMIT, err};
 
 	return build_yaml_value(&valuer, root, 0, ret_value);
 }
@@ -399,17 +378,14 @@ static const struct node_entry *find_member(const struct node *map, const struct
 
 static const struct node_entry *find_merged(const struct node *node, const struct step *step)
 {
-	if (resolve_yaml_alias(node)->kind == NODE_MAP)
-		return find_member(resolve_yaml_alias(node), step);
-	for (const struct node_entry *entry = resolve_yaml_alias(node)->first; entry;
-	     entry = entry->next) {
-		const struct node_entry *found =
-			find_member(resolve_yaml_alias(entry->value), step);
+	const struct node *target = resolve_yaml_alias(node);
+	const struct node_entry *found = NULL;
 
-		if (found)
-			return found;
-	}
-	return NULL;
+	if (target->kind == NODE_MAP)
+		return find_member(target, step);
+	for (const struct node_entry *at = target->first; !found && at; at = at->next)
+		found = find_member(resolve_yaml_alias(at->value), step);
+	return found;
 }
 
 static const struct node_entry *find_child_entry(const struct node *node, const struct step *step)
@@ -421,15 +397,6 @@ static const struct node_entry *find_child_entry(const struct node *node, const 
 	for (size_t i = 0; item && i < step->index; i++)
 		item = item->next;
 	return item;
-}
-
-/* A member whose value begins on a later line has the position of its key. */
-static struct place yaml_entry_place_of(const struct node_entry *entry)
-{
-	const struct node *key = entry->key;
-	const struct node *value = entry->value;
-
-	return key && key->place.line != value->place.line ? key->place : value->place;
 }
 
 const struct node *yaml_node_at(const struct node *root, const char *path, bool *ret_is_there,
@@ -445,8 +412,11 @@ const struct node *yaml_node_at(const struct node *root, const char *path, bool 
 
 		if (!entry)
 			return node;
-		*ret_place = yaml_entry_place_of(entry);
+		const struct node *key = entry->key;
+
 		node = entry->value;
+		/* A member whose value begins on a later line has the position of its key. */
+		*ret_place = key && key->place.line != node->place.line ? key->place : node->place;
 	}
 	*ret_is_there = *path == '\0';
 	return node;

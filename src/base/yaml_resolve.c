@@ -5,32 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-static bool resolve_word(const char *text, struct yaml_scalar *scalar)
-{
-	static const char *const yes[] = {"y",    "Y",    "yes", "Yes", "YES", "true",
-					  "True", "TRUE", "on",  "On",  "ON"};
-	static const char *const no[] = {"n",     "N",     "no",  "No",  "NO", "false",
-					 "False", "FALSE", "off", "Off", "OFF"};
-	static const char *const null[] = {"", "~", "null", "Null", "NULL"};
-	static const char *const infinite[] = {".inf",  ".Inf",  ".INF",  "+.inf", "+.Inf",
-					       "+.INF", "-.inf", "-.Inf", "-.INF"};
-	static const char *const not_a_number[] = {".nan", ".NaN", ".NAN"};
-
-	if (name_find_word(yes, ARRAY_LEN(yes), text) >= 0)
-		*scalar = (struct yaml_scalar){.type = JSON_BOOL, .boolean = true};
-	else if (name_find_word(no, ARRAY_LEN(no), text) >= 0)
-		*scalar = (struct yaml_scalar){.type = JSON_BOOL};
-	else if (name_find_word(null, ARRAY_LEN(null), text) >= 0)
-		*scalar = (struct yaml_scalar){.type = JSON_NULL};
-	else if (name_find_word(infinite, ARRAY_LEN(infinite), text) >= 0)
-		*scalar = (struct yaml_scalar){.type = JSON_REAL,
-					       .real = *text == '-' ? -INFINITY : INFINITY};
-	else if (name_find_word(not_a_number, ARRAY_LEN(not_a_number), text) >= 0)
-		*scalar = (struct yaml_scalar){.type = JSON_REAL, .real = NAN};
-	else
-		return false;
-	return true;
-}
+static const struct {
+	const char *words[11]; /* NULL: none */
+	struct yaml_scalar scalar;
+} words[] = {
+	{{"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"},
+	 {.type = JSON_BOOL, .boolean = true}},
+	{{"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"},
+	 {.type = JSON_BOOL}},
+	{{"", "~", "null", "Null", "NULL"}, {.type = JSON_NULL}},
+	{{".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"},
+	 {.type = JSON_REAL, .real = INFINITY}},
+	{{"-.inf", "-.Inf", "-.INF"}, {.type = JSON_REAL, .real = -INFINITY}},
+	{{".nan", ".NaN", ".NAN"}, {.type = JSON_REAL, .real = NAN}},
+};
 
 /* The base of a prefix, as in Go's strconv.ParseInt with base 0; *digits advances past it. */
 static int base_of(const char **digits)
@@ -97,37 +85,19 @@ static bool resolve_integer(const char *text, struct yaml_scalar *scalar)
 	return true;
 }
 
-static const char *behind_digits(const char *at)
-{
-	return at + strspn(at, "0123456789");
-}
-
 /* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
 static bool is_real(const char *text)
 {
 	const char *at = text + (*text == '-' || *text == '+');
-	const char *whole_end = behind_digits(at);
-	bool has_whole = whole_end > at;
+	size_t len = text_number_length(at), exponent_len = 1;
 
-	at = whole_end;
-	if (*at == '.') {
-		const char *fraction_end = behind_digits(at + 1);
-
-		if (!has_whole && fraction_end == at + 1)
-			return false;
-		at = fraction_end;
-	} else if (!has_whole) {
-		return false;
-	}
+	at += len;
 	if (*at == 'e' || *at == 'E') {
 		at += 1 + (at[1] == '-' || at[1] == '+');
-		const char *exponent_end = behind_digits(at);
-
-		if (exponent_end == at)
-			return false;
-		at = exponent_end;
+		exponent_len = strspn(at, NAME_DIGITS);
+		at += exponent_len;
 	}
-	return *at == '\0';
+	return len && exponent_len && *at == '\0';
 }
 
 /* Go's JSON encoder writes a whole real without a fraction, so it becomes an integer. */
@@ -146,25 +116,21 @@ static bool resolve_real(const char *text, struct yaml_scalar *scalar)
 	return true;
 }
 
-static void add_without_underscores(struct text *plain, const char *text)
-{
-	for (; *text; text++)
-		if (*text != '_')
-			text_add_char(plain, *text);
-}
-
 struct yaml_scalar yaml_resolve(const char *text)
 {
 	struct yaml_scalar scalar = {.type = JSON_STRING};
 
-	if (resolve_word(text, &scalar))
-		return scalar;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (name_find_word(words[i].words, ARRAY_LEN(words[i].words), text) >= 0)
+			return words[i].scalar;
 	if (*text == '.') {
 		resolve_real(text, &scalar);
 	} else if (strchr("+-0123456789", *text)) {
 		struct text plain CLEANUP(text_done) = {0};
 
-		add_without_underscores(&plain, text);
+		for (const char *at = text; *at; at++)
+			if (*at != '_')
+				text_add_char(&plain, *at);
 		if (!resolve_integer(text_of(&plain), &scalar))
 			resolve_real(text_of(&plain), &scalar);
 	}
@@ -173,24 +139,12 @@ struct yaml_scalar yaml_resolve(const char *text)
 
 void yaml_add_key(struct text *key, struct yaml_scalar scalar, const char *text)
 {
-	switch (scalar.type) {
-	case JSON_BOOL:
+	if (scalar.type == JSON_BOOL)
 		text_add(key, scalar.boolean ? "true" : "false");
-		return;
-	case JSON_INTEGER:
+	else if (scalar.type == JSON_INTEGER)
 		text_addf(key, "%" PRId64, scalar.integer);
-		return;
-	case JSON_REAL:
-		if (isfinite(scalar.real))
-			text_add_real(key, scalar.real);
-		else
-			text_add(key, text);
-		return;
-	case JSON_NULL:
-	case JSON_STRING:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
+	else if (scalar.type == JSON_REAL && isfinite(scalar.real))
+		text_add_real(key, scalar.real);
+	else
 		text_add(key, text);
-		return;
-	}
 }

@@ -29,36 +29,38 @@ static bool has_tensorflow(const struct python_place *python)
 static int find_python(struct text *what, struct err *err)
 {
 	const struct python_search search = python_search_here();
-	struct python_place *python CLEANUP(python_place_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place python;
 
-	if (python_find(&search, &python, err) < 0)
+	if (python_find(&search, arena, &python, err) < 0)
 		return err_set(err, ERR_NOT_FOUND,
 			       "the models need Python with TensorFlow, but no Python was found: "
 			       "apt install python3-venv, create and activate an environment, or "
 			       "check without a model (--model none)");
-	if (!has_tensorflow(python))
+	if (!has_tensorflow(&python))
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"the models need Python with TensorFlow, but %s has none; install it (%s "
 			"-m pip install tensorflow-cpu), or check without a model (--model none)",
-			python->interpreter, python->interpreter);
-	text_addf(what, "; Python%s%s, %s", python->version ? " " : "",
-		  python->version ? python->version : "", python->interpreter);
+			python.interpreter, python.interpreter);
+	text_addf(what, "; Python%s%s, %s", python.version ? " " : "",
+		  python.version ? python.version : "", python.interpreter);
 	return 0;
 }
 
 int check_find_library(const struct check_request *request, struct text *what, struct err *err)
 {
 	const struct library_search search = library_search_here(request->libtensorflow);
-	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
-	int rc = library_find(&search, &place, NULL, err);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct library_place place;
+	int rc = library_find(&search, arena, &place, NULL, err);
 
 	if (rc == 0)
-		rc = library_check_file(place->path, err);
+		rc = library_check_file(place.path, err);
 	if (rc < 0)
 		return rc;
-	text_addf(what, "TensorFlow%s%s, %s", place->version ? " " : "",
-		  place->version ? place->version : "", place->path);
+	text_addf(what, "TensorFlow%s%s, %s", place.version ? " " : "",
+		  place.version ? place.version : "", place.path);
 	return check_request_trains(request) ? find_python(what, err) : 0;
 }
 

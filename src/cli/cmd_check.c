@@ -281,7 +281,7 @@ static int run_probe(const struct call *call)
 {
 	const struct check_request *request = &call->request;
 	struct library_search search = library_search_here(request->libtensorflow);
-	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
+	struct library_place place;
 	struct probe_call probe_call = {
 		.request =
 			{
@@ -298,9 +298,9 @@ static int run_probe(const struct call *call)
 	struct library_guard *guard = &probe_call.guard;
 	struct err err = {0};
 
-	if (library_find(&search, &place, NULL, &err) < 0)
+	if (library_find(&search, call->arena, &place, NULL, &err) < 0)
 		return output_fail_with(EXIT_NOT_REACHED, "%s", err.text);
-	if (library_guard_fork(guard, "the probe", place->path, &err) < 0)
+	if (library_guard_fork(guard, "the probe", place.path, &err) < 0)
 		return output_fail(&err);
 	if (guard->guard.is_inner)
 		probe(&probe_call);

@@ -22,13 +22,14 @@
 struct server_call {
 	const struct options *options;
 	struct cluster_spec *spec;
-	struct library_place *library;
+	struct arena *arena; /* of `library` */
+	struct library_place library;
 };
 
 static void server_call_done(struct server_call *call)
 {
 	cluster_spec_free(call->spec);
-	library_place_free(call->library);
+	arena_free(call->arena);
 }
 
 /* True when `text` was read; else its faults are printed, each after `source`. */
@@ -98,15 +99,15 @@ static bool read_settings(const struct options *options, struct server_settings 
 }
 
 /* False when there is none: then it has printed where it searched, and what to install. */
-static bool find_library(const struct options *options, struct library_place **ret_library)
+static bool find_library(struct server_call *call)
 {
+	const struct options *options = call->options;
 	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
+	const struct library_place *place = &call->library;
 	struct text looked_at CLEANUP(text_done) = {0};
 	struct err err;
 
-	if (!library_find(&search, ret_library, &looked_at, &err)) {
-		const struct library_place *place = *ret_library;
-
+	if (!library_find(&search, call->arena, &call->library, &looked_at, &err)) {
 		if (option_flag(options, "verbose"))
 			output_print_message(
 				"library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
@@ -123,10 +124,10 @@ static bool find_library(const struct options *options, struct library_place **r
 static void print_serving(const struct server_call *call, const struct serving *serving)
 {
 	char *task CLEANUP(mem_free_text) =
-		mem_format("%s-%d", call->spec->own_job, call->spec->own_index);
+		mem_format("%s-%d", call->spec->own->job, call->spec->own->index);
 	struct json *event CLEANUP(json_cleanup) =
 		json_new_texts("muster", "serving", "task", task, "target", serving->target,
-			       "version", serving->version, "library", call->library->path, NULL);
+			       "version", serving->version, "library", call->library.path, NULL);
 
 	json_set(event, "seconds", json_new_real(serving->seconds));
 	output_add_event(event);
@@ -147,27 +148,27 @@ static void on_network_event(const struct json *event, const char *sentence, voi
 /* After the server has started, because a name lookup may take time. */
 static void warn_of_other_host(const struct cluster_spec *spec)
 {
-	const char *address = cluster_spec_own_address(spec);
+	const char *address = spec->own->address;
 	char *host CLEANUP(mem_free_text) = address_host(address);
 	struct err err;
 
 	if (own_host_check(host, &err))
 		output_print_message("warning: the cluster spec lists %s-%d at %s, but %s",
-				     spec->own_job, spec->own_index, address, err.text);
+				     spec->own->job, spec->own->index, address, err.text);
 }
 
 static void on_server_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
 
-	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own_job,
-			     call->spec->own_index, serving->target, serving->version);
+	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own->job,
+			     call->spec->own->index, serving->target, serving->version);
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
 	/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster,
 	 * the first server of each role warns for all of them. */
-	if (!getenv("MUSTER_INDEX") || call->spec->own_index == 0)
+	if (!getenv("MUSTER_INDEX") || call->spec->own->index == 0)
 		output_print_message(
 			"warning: this server listens on all addresses without authentication: "
 			"any client that can reach the port can run code as uid %d on this "
@@ -186,7 +187,7 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
 	struct serving_request request = {
 		.spec = call->spec,
 		.settings = settings,
-		.library = call->library,
+		.library = &call->library,
 		.shows_log = option_flag(call->options, "verbose"),
 		.on_network = option_flag(call->options, "network") ? on_network_event : NULL,
 		.network_timeout =
@@ -208,10 +209,8 @@ static int serve_tensorflow(const struct server_call *call, struct server_settin
  * thread more than there are workers. */
 static int threads_for(const struct cluster_spec *spec)
 {
-	size_t wanted = 1;
+	size_t wanted = 1 + spec->n_tasks;
 
-	for (size_t i = 0; i < spec->n_jobs; i++)
-		wanted += spec->jobs[i].n_tasks;
 	if (wanted > MOST_THREADS)
 		wanted = MOST_THREADS;
 	return cores_count() < (int) wanted ? (int) wanted : 0;
@@ -219,7 +218,8 @@ static int threads_for(const struct cluster_spec *spec)
 
 static int server_run(const struct options *options)
 {
-	struct server_call call CLEANUP(server_call_done) = {.options = options};
+	struct server_call call CLEANUP(server_call_done) = {.options = options,
+							     .arena = arena_new()};
 	struct server_settings settings;
 	bool has_task_flags = option_is_given(options, "cluster-spec") ||
 			      option_is_given(options, "job-name") ||
@@ -232,9 +232,9 @@ static int server_run(const struct options *options)
 	settings.inter_op_threads = threads_for(call.spec);
 	/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU
 	 * for it. If the user names GPUs for it, or a part of their memory, nothing is hidden. */
-	if (text_equals(call.spec->own_job, "ps") && settings.gpu_memory_fraction == 0)
+	if (text_equals(call.spec->own->job, "ps") && settings.gpu_memory_fraction == 0)
 		setenv(GPUS_VARIABLE, "", 0);
-	if (!find_library(options, &call.library))
+	if (!find_library(&call))
 		return EXIT_NOT_REACHED;
 	return serve_tensorflow(&call, settings);
 }

@@ -207,15 +207,15 @@ static int refuse_size(const struct sync_folder *folder, struct err *err)
 
 /* Packing. */
 
-static int pack_files(struct sync_folder *folder, struct archive_pack *pack, struct text *packed,
-		      struct err *err)
+static int pack_files(const struct archive_functions *archive, struct sync_folder *folder,
+		      struct archive_pack *pack, struct text *packed, struct err *err)
 {
 	const char *bytes;
 	size_t len = 1;
 	int rc = 0;
 
 	while (rc == 0 && len) {
-		rc = archive_pack_next(pack, &bytes, &len, err);
+		rc = archive->pack_next(pack, &bytes, &len, err);
 		if (rc == ERR_LIMIT || packed->len > SYNC_PACKED_LIMIT)
 			return refuse_size(folder, err);
 		if (rc == 0)
@@ -226,8 +226,15 @@ static int pack_files(struct sync_folder *folder, struct archive_pack *pack, str
 
 int sync_folder_pack(const char *path, const char *script, struct text *packed, struct err *err)
 {
-	const struct archive_limits limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT};
 	struct sync_folder folder CLEANUP(sync_folder_done) = {.path = path};
+	const struct archive_packing packing = {
+		.path = path,
+		.name = ".",
+		.format = ARCHIVE_GNU_GZIP,
+		.limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT},
+		.wants = count_and_want,
+		.data = &folder,
+	};
 	struct archive_pack *pack = NULL;
 	int rc = list_files(&folder, err);
 
@@ -236,12 +243,14 @@ int sync_folder_pack(const char *path, const char *script, struct text *packed, 
 			     "--sync: '%s' is ignored by git and would not be copied; change "
 			     ".gitignore ('git check-ignore -v' names the rule)",
 			     script);
-	if (rc == 0)
-		rc = archive_pack_new(path, ".", ARCHIVE_GNU_GZIP, &limits, &pack, err);
 	if (rc < 0)
 		return rc;
-	archive_pack_only(pack, count_and_want, &folder);
-	rc = pack_files(&folder, pack, packed, err);
-	archive_pack_free(pack);
+	const struct archive_functions *archive = archive_open(err);
+
+	rc = archive ? archive->pack_new(&packing, &pack, err) : ERR_NOT_FOUND;
+	if (rc < 0)
+		return rc;
+	rc = pack_files(archive, &folder, pack, packed, err);
+	archive->pack_free(pack);
 	return rc;
 }

@@ -112,28 +112,14 @@ static struct printed_until *find_printed_replica(struct following *following, c
 
 static bool is_new(struct printed_until *replica, msec time)
 {
-	if (replica->is_known && replica->time != MSEC_UNSET) {
-		if (time < replica->time ||
-		    (time == replica->time && ++replica->n_again <= replica->n_same))
-			return false;
-	}
+	if (replica->is_known && replica->time != MSEC_UNSET &&
+	    (time < replica->time ||
+	     (time == replica->time && ++replica->n_again <= replica->n_same)))
+		return false;
 	replica->is_known = false;
 	replica->n_same = time == replica->time ? replica->n_same + 1 : 1;
 	replica->time = time;
 	return true;
-}
-
-static void print_replica_line(const char *replica, size_t replica_len, const char *text,
-			       size_t len)
-{
-	struct text line CLEANUP(text_done) = {0};
-	const char *shown = line_text_last_state(text, &len);
-
-	line_text_add_plain(&line, replica, replica_len);
-	text_add(&line, SEPARATOR);
-	line_text_add_safe(&line, shown, len);
-	text_add_char(&line, '\n');
-	output_add_screen(&line);
 }
 
 /* "worker-0 | 2026-11-28T09:00:00.123Z text", or a message of the master. */
@@ -144,16 +130,23 @@ static void accept_master_log_line(struct following *following, const char *line
 	const char *blank = strchr(stamp, ' ');
 	char *time_text CLEANUP(mem_free_text) =
 		blank ? mem_copy_bytes(stamp, (size_t) (blank - stamp)) : NULL;
+	struct text text CLEANUP(text_done) = {0};
 	msec time;
 
 	if (!blank || text_read_time(time_text, &time, NULL) < 0) {
 		output_print_message("%s", line);
 		return;
 	}
-	size_t len = (size_t) (separator - line);
+	size_t replica_len = (size_t) (separator - line), len = strlen(blank + 1);
+	const char *shown = line_text_last_state(blank + 1, &len);
 
-	if (is_new(find_printed_replica(following, line, len), time))
-		print_replica_line(line, len, blank + 1, strlen(blank + 1));
+	if (!is_new(find_printed_replica(following, line, replica_len), time))
+		return;
+	line_text_add_plain(&text, line, replica_len);
+	text_add(&text, SEPARATOR);
+	line_text_add_safe(&text, shown, len);
+	text_add_char(&text, '\n');
+	output_add_screen(&text);
 }
 
 static void on_master_log_bytes(const char *bytes, size_t len, void *data)
@@ -179,8 +172,9 @@ static void on_master_log_bytes(const char *bytes, size_t len, void *data)
 
 /* Streams. */
 
-/* Prints the first line of an answer, in the master's own words, after its URL. */
-static void elasticdl_say_answer(const char *url, const struct http_answer *answer)
+/* Prints the first line of an answer, in the master's own words, after the URL. */
+static void elasticdl_say_answer(const struct following *following, const char *path,
+				 const struct http_answer *answer)
 {
 	struct text text CLEANUP(text_done) = {0};
 	const char *location = http_answer_header(answer, "Location", 0);
@@ -190,7 +184,7 @@ static void elasticdl_say_answer(const char *url, const struct http_answer *answ
 	if (is_redirect)
 		text_add(&text, "it redirects, so give the URL of the master (--master): ");
 	line_text_add_sentence(&text, sentence, strcspn(sentence, "\n"));
-	output_print_message("%s: %s", url, text_of(&text));
+	output_print_message("%s%s: %s", following->call->master, path, text_of(&text));
 }
 
 static struct http_call *send_master_request(struct following *following, const char *path,
@@ -222,7 +216,6 @@ static void on_master_log_done(const struct http_answer *answer, const struct er
 {
 	struct following *following = data;
 	char *path CLEANUP(mem_free_text) = log_path(following);
-	char *url CLEANUP(mem_free_text) = mem_format("%s%s", following->call->master, path);
 
 	following->log_call = NULL;
 	text_clear(&following->line);
@@ -231,7 +224,7 @@ static void on_master_log_done(const struct http_answer *answer, const struct er
 		return;
 	}
 	if (answer->status >= 300 && answer->status != 404)
-		elasticdl_say_answer(url, answer);
+		elasticdl_say_answer(following, path, answer);
 	following->is_log_over = true;
 	if (instant_is_set(following->ended_at))
 		loop_timer_arm_after(following->timer, 0);
@@ -308,20 +301,6 @@ static void print_elasticdl_state(struct following *following, const struct json
 				     reason ? "; " : "", json_get_string(waiting, "message", ""));
 }
 
-/* The caller frees the TFJob, also after an error. */
-static int read_answered_job(const struct http_answer *answer, struct json **ret_tfjob,
-			     struct store_record *record, struct arena *arena,
-			     struct status *status, struct err *err)
-{
-	int rc = json_read_repaired(answer->body, answer->body_len, ret_tfjob, err);
-
-	if (rc == 0)
-		rc = store_kube_tfjobs.read(*ret_tfjob, record, err);
-	return rc < 0 ? rc : record_read_status(record, arena, status, err);
-}
-
-static void ask_for_job(struct following *following);
-
 /* The job's output is printed before the message about its end. */
 static bool has_printed_all(struct following *following)
 {
@@ -329,18 +308,6 @@ static bool has_printed_all(struct following *following)
 		following->ended_at = loop_monotonic_now();
 	return following->is_log_over ||
 	       instant_since(following->ended_at, loop_monotonic_now()) >= LOG_PATIENCE;
-}
-
-static void send_create_request(struct following *following);
-
-static void on_following_timer(void *data)
-{
-	struct following *following = data;
-
-	if (following->is_created)
-		ask_for_job(following);
-	else
-		send_create_request(following);
 }
 
 static void inspect_job_answer(struct following *following, const struct http_answer *answer)
@@ -352,9 +319,11 @@ static void inspect_job_answer(struct following *following, const struct http_an
 	struct err err = {0};
 
 	if (answer->status != 200) {
-		elasticdl_say_answer(following->call->master, answer);
+		elasticdl_say_answer(following, "", answer);
 		finish_following(following, answer_exit_code_of(answer->status));
-	} else if (read_answered_job(answer, &tfjob, &record, arena, &status, &err) < 0) {
+	} else if (json_read_repaired(answer->body, answer->body_len, &tfjob, &err) < 0 ||
+		   store_kube_tfjobs.read(tfjob, &record, &err) < 0 ||
+		   record_read_status(&record, arena, &status, &err) < 0) {
 		output_print_message("%s: %s", following->call->master, err.text);
 		finish_following(following, EXIT_INTERNAL);
 	} else if (status_is_finished(&status) && has_printed_all(following)) {
@@ -393,33 +362,33 @@ static void ask_for_job(struct following *following)
 
 /* The beginning. */
 
+static void send_create_request(struct following *following);
+
 static void on_created(const struct http_answer *answer, const struct err *err, void *data)
 {
 	struct following *following = data;
 	const struct elasticdl_call *call = following->call;
+	bool is_refused = err && err->code == ERR_REFUSED;
+	struct text name CLEANUP(text_done) = {0};
 
-	if (err && err->code == ERR_REFUSED && following->has_token_key && !call->is_own_token) {
+	if (is_refused && following->has_token_key && !call->is_own_token) {
 		following->has_token_key = false;
 		http_trust_free(TAKE(following->trust));
 		send_create_request(following);
 	} else if (err) {
 		output_print_message("%s%s", err->text,
-				     err->code == ERR_REFUSED && following->has_token_key
-					     ? "; " TOKEN_ADVICE
-					     : "");
-		finish_following(following,
-				 err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
+				     is_refused && following->has_token_key ? "; " TOKEN_ADVICE
+									    : "");
+		finish_following(following, is_refused ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status == TOO_MANY_REQUESTS) {
-		elasticdl_say_answer(call->master, answer);
+		elasticdl_say_answer(following, "", answer);
 		loop_timer_arm_after(following->timer, PERIOD);
 	} else if (answer->status != 200) {
-		elasticdl_say_answer(call->master, answer);
+		elasticdl_say_answer(following, "", answer);
 		if (answer->status == UNAUTHORIZED)
 			output_print_message(TOKEN_ADVICE);
 		finish_following(following, answer_exit_code_of(answer->status));
 	} else if (call->is_detached) {
-		struct text name CLEANUP(text_done) = {0};
-
 		text_addf(&name, "%s\n", call->task);
 		output_add(&name);
 		finish_following(following, EXIT_DONE);
@@ -436,17 +405,26 @@ static void send_create_request(struct following *following)
 	(void) send_master_request(following, following->call->path, NULL, on_created);
 }
 
+static void on_following_timer(void *data)
+{
+	struct following *following = data;
+
+	if (following->is_created)
+		ask_for_job(following);
+	else
+		send_create_request(following);
+}
+
 static void on_following_interrupt(int number, void *data)
 {
 	struct following *following = data;
 	char *url CLEANUP(mem_free_text) =
 		mem_format("%s/jobs/%s", following->call->master, following->call->task);
-	struct text command CLEANUP(text_done) = {0};
+	struct text word CLEANUP(text_done) = {0};
 
-	text_add(&command, "curl -X DELETE ");
-	shell_word_add(&command, url);
-	output_print_message("job %s keeps running; to delete it: %s", following->call->task,
-			     text_of(&command));
+	shell_word_add(&word, url);
+	output_print_message("job %s keeps running; to delete it: curl -X DELETE %s",
+			     following->call->task, text_of(&word));
 	finish_following(following, EXIT_BY_SIGNAL + number);
 }
 

@@ -115,16 +115,13 @@ static void creation_done(struct creation *creation)
 
 static int check_kinds(const struct json *objects, struct err *err)
 {
-	for (size_t i = 0; i < json_count(objects); i++) {
-		const struct json *object = json_at(objects, i);
-
-		if (!spawner_kind_of(object))
+	for (size_t i = 0; i < json_count(objects); i++)
+		if (!spawner_kind_of(json_at(objects, i)))
 			return err_set(err, ERR_INVALID,
 				       "the template of '%s' is of kind '%s': it has to be a Pod, "
 				       "or a Service",
-				       text_in_metadata(object, "name"),
-				       json_get_string(object, "kind", ""));
-	}
+				       text_in_metadata(json_at(objects, i), "name"),
+				       json_get_string(json_at(objects, i), "kind", ""));
 	return 0;
 }
 

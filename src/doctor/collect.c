@@ -56,12 +56,11 @@ static bool is_managed(const struct python_place *python)
 static const char *package_version_of(const struct python_place *python, const char *name,
 				      struct arena *arena)
 {
-	char *version CLEANUP(mem_free_text) = NULL;
+	const char *version = NULL;
 
 	for (size_t i = 0; i < python->n_packages && !version; i++)
-		if (package_find(python->packages[i], &name, 1, NULL, &version))
-			break;
-	return arena_copy_text(arena, version);
+		(void) package_find(python->packages[i], &name, 1, arena, NULL, &version);
+	return version;
 }
 
 /* A package is installed if its modules exist; pip's metadata give its name. */
@@ -72,17 +71,13 @@ static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 		const char *folder = python->packages[i];
 		char *modules CLEANUP(mem_free_text) =
 			mem_format("%s/tensorflow/__init__.py", folder);
-		char *name CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
 
 		if (access(modules, R_OK) < 0)
 			continue;
-		if (!package_find(folder, tensorflow_package_names, n_tensorflow_package_names,
-				  &name, &version))
-			version = NULL;
 		tensorflow->is_installed = true;
-		tensorflow->package = arena_copy_text(arena, name);
-		tensorflow->version = arena_copy_text(arena, version);
-		tensorflow->folder = arena_copy_text(arena, folder);
+		tensorflow->folder = folder;
+		(void) package_find(folder, tensorflow_package_names, n_tensorflow_package_names,
+				    arena, &tensorflow->package, &tensorflow->version);
 	}
 	tensorflow->tf_keras = package_version_of(python, "tf-keras", arena);
 	tensorflow->scikit_learn = package_version_of(python, "scikit-learn", arena);
@@ -105,39 +100,39 @@ static const char *find_prepared(struct arena *arena)
 static void collect_python(struct doctor_facts *facts, struct arena *arena)
 {
 	struct python_search search = python_search_here();
-	struct python_place *place CLEANUP(python_place_cleanup) = NULL;
 	struct doctor_python *python = &facts->python;
+	struct python_place place;
 	struct err err;
 
 	python->prepared = find_prepared(arena);
 	if (search.virtual_env && *search.virtual_env)
 		python->virtual_env = arena_copy_text(arena, search.virtual_env);
-	if (python_find(&search, &place, &err)) {
+	if (python_find(&search, arena, &place, &err)) {
 		python->fault = arena_copy_text(arena, err.text);
 		return;
 	}
-	python->interpreter = arena_copy_text(arena, place->interpreter);
-	python->version = arena_copy_text(arena, place->version);
-	python->is_virtual_env = place->is_virtual_env;
-	python->is_managed = is_managed(place);
-	collect_tensorflow(&facts->tensorflow, place, arena);
-	facts->frameworks.torch = package_version_of(place, "torch", arena);
-	facts->frameworks.jax = package_version_of(place, "jax", arena);
+	python->interpreter = place.interpreter;
+	python->version = place.version;
+	python->is_virtual_env = place.is_virtual_env;
+	python->is_managed = is_managed(&place);
+	collect_tensorflow(&facts->tensorflow, &place, arena);
+	facts->frameworks.torch = package_version_of(&place, "torch", arena);
+	facts->frameworks.jax = package_version_of(&place, "jax", arena);
 }
 
 static void collect_library(struct doctor_library *library, struct arena *arena)
 {
 	struct library_search search = library_search_here(NULL);
-	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
+	struct library_place place;
 	struct err err;
 
-	if (library_find(&search, &place, NULL, &err)) {
+	if (library_find(&search, arena, &place, NULL, &err)) {
 		library->fault = arena_copy_text(arena, err.text);
 		return;
 	}
-	library->path = arena_copy_text(arena, place->path);
-	library->version = arena_copy_text(arena, place->version);
-	library->origin = library_origin_words[place->origin];
+	library->path = place.path;
+	library->version = place.version;
+	library->origin = library_origin_words[place.origin];
 }
 
 /* Ports for jobs, the loopback, and whether this machine's name has an address. */

@@ -129,6 +129,8 @@ struct doctor_row {
 #define DOCTOR_ROWS_LIMIT 24
 
 struct doctor_report {
+	const struct doctor_facts *facts;
+	struct arena *arena;
 	struct doctor_row rows[DOCTOR_ROWS_LIMIT];
 	size_t n_rows;
 };

@@ -4,17 +4,9 @@
 
 #include "doctor/doctor.h"
 
-/* An evaluation in progress. */
-struct evaluation {
-	const struct doctor_facts *facts;
-	struct arena *arena;
-	struct doctor_report *report;
-};
-
-/* Adds a row; `fix` is copied, without "sudo" for the superuser, and NULL if there is nothing to
- * fix. */
-void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
+/* Adds a row; `fix` is copied, without "sudo" for the superuser, unless the state is DOCTOR_OK. */
+void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
 
 /* Limits, memory, disk, devices, clock. */
-void evaluate_machine(struct evaluation *evaluation);
+void evaluate_machine(struct doctor_report *report);

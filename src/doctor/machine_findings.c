@@ -12,22 +12,21 @@
 #define FOUND_SIZE 1024
 
 /* The command as this user would write it. */
-static const char *copy_fix(const struct evaluation *evaluation, const char *fix)
+static const char *copy_fix(const struct doctor_report *report, const char *fix)
 {
 	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(evaluation->arena, fix);
+	char *copy = arena_copy_text(report->arena, fix);
 
-	if (!copy || !evaluation->facts->is_superuser)
+	if (!copy || !report->facts->is_superuser)
 		return copy;
 	for (char *word; (word = strstr(copy, sudo));)
 		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
 	return copy;
 }
 
-void finding_add(struct evaluation *evaluation, const char *name, enum doctor_state state,
+void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...)
 {
-	struct doctor_report *report = evaluation->report;
 	char found[FOUND_SIZE];
 	va_list values;
 
@@ -38,8 +37,8 @@ void finding_add(struct evaluation *evaluation, const char *name, enum doctor_st
 	report->rows[report->n_rows++] = (struct doctor_row){
 		.name = name,
 		.state = state,
-		.found = arena_copy_text(evaluation->arena, found),
-		.fix = copy_fix(evaluation, fix),
+		.found = arena_copy_text(report->arena, found),
+		.fix = state == DOCTOR_OK ? NULL : copy_fix(report, fix),
 	};
 }
 
@@ -93,25 +92,25 @@ static bool is_below(int64_t limit, int64_t number)
 	return limit >= 0 && limit < number;
 }
 
-static void evaluate_files(struct evaluation *evaluation)
+static void evaluate_files(struct doctor_report *report)
 {
-	const struct doctor_limits *limits = &evaluation->facts->limits;
+	const struct doctor_limits *limits = &report->facts->limits;
 	const char *fix = is_below(limits->most_files, FILES_ADVISED)
 				  ? "ulimit -n 1024, as root or by /etc/security/limits.conf"
 				  : "ulimit -n 1024";
 
 	if (is_below(limits->most_files, FILES_NEEDED))
-		finding_add(evaluation, "open files", DOCTOR_MISSING, fix,
+		finding_add(report, "open files", DOCTOR_MISSING, fix,
 			    "at most %" PRId64 ", but a job needs %d", limits->most_files,
 			    FILES_NEEDED);
 	else if (limits->files < 0)
-		finding_add(evaluation, "open files", DOCTOR_OK, NULL, "no limit");
+		finding_add(report, "open files", DOCTOR_OK, NULL, "no limit");
 	else if (is_below(limits->files, FILES_ADVISED))
-		finding_add(evaluation, "open files", DOCTOR_WARNING, fix,
+		finding_add(report, "open files", DOCTOR_WARNING, fix,
 			    "at most %" PRId64 " per process; data readers may need more",
 			    limits->files);
 	else
-		finding_add(evaluation, "open files", DOCTOR_OK, NULL, "%" PRId64 " per process",
+		finding_add(report, "open files", DOCTOR_OK, NULL, "%" PRId64 " per process",
 			    limits->files);
 }
 
@@ -127,9 +126,9 @@ static int64_t threads_left(const struct doctor_limits *limits)
 	return least_of(left, limits->group_processes_left);
 }
 
-static void evaluate_processes(struct evaluation *evaluation)
+static void evaluate_processes(struct doctor_report *report)
 {
-	const struct doctor_limits *limits = &evaluation->facts->limits;
+	const struct doctor_limits *limits = &report->facts->limits;
 	int64_t left = threads_left(limits);
 	int64_t n_workers = left / THREADS_OF_WORKER;
 	bool is_group = left == limits->group_processes_left;
@@ -139,43 +138,42 @@ static void evaluate_processes(struct evaluation *evaluation)
 				     "/etc/security/limits.conf";
 
 	if (limits->is_proc_missing)
-		finding_add(evaluation, "processes", DOCTOR_MISSING,
-			    "sudo mount -t proc proc /proc",
+		finding_add(report, "processes", DOCTOR_MISSING, "sudo mount -t proc proc /proc",
 			    "/proc is not mounted; muster needs it to find its processes");
 	else if (left < 0)
-		finding_add(evaluation, "processes", DOCTOR_OK, NULL, "no limit");
+		finding_add(report, "processes", DOCTOR_OK, NULL, "no limit");
 	else if (n_workers < 2)
-		finding_add(evaluation, "processes",
-			    n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING, fix,
+		finding_add(report, "processes", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING,
+			    fix,
 			    "room for %" PRId64 " more threads, but a TensorFlow worker has %d",
 			    left, THREADS_OF_WORKER);
 	else
-		finding_add(evaluation, "processes", DOCTOR_OK, NULL,
+		finding_add(report, "processes", DOCTOR_OK, NULL,
 			    "%" PRId64 " more threads: room for %" PRId64 " workers with %d each",
 			    left, n_workers, THREADS_OF_WORKER);
 }
 
 /* No fault to fix: without a control group, processes are left only if both processes of muster are
  * killed and a worker hides. */
-static void evaluate_group(struct evaluation *evaluation)
+static void evaluate_group(struct doctor_report *report)
 {
-	const struct doctor_limits *limits = &evaluation->facts->limits;
+	const struct doctor_limits *limits = &report->facts->limits;
 
 	if (!limits->group_fault)
-		finding_add(evaluation, "control group", DOCTOR_OK, NULL,
+		finding_add(report, "control group", DOCTOR_OK, NULL,
 			    "each job runs in its own control group, so all of its processes can "
 			    "be stopped");
 	else
-		finding_add(evaluation, "control group", DOCTOR_OK, NULL,
+		finding_add(report, "control group", DOCTOR_OK, NULL,
 			    "jobs do not get their own control group (%s)%s", limits->group_fault,
 			    limits->is_group_refused ? "; to get one: systemd-run --user --scope "
 						       "-p Delegate=yes muster run …"
 						     : "");
 }
 
-static void evaluate_memory(struct evaluation *evaluation)
+static void evaluate_memory(struct doctor_report *report)
 {
-	const struct doctor_limits *limits = &evaluation->facts->limits;
+	const struct doctor_limits *limits = &report->facts->limits;
 	int64_t left = least_of(limits->memory_available, limits->group_memory_left);
 	int64_t n_workers = left / MEMORY_OF_WORKER;
 	bool is_group = left == limits->group_memory_left;
@@ -184,72 +182,69 @@ static void evaluate_memory(struct evaluation *evaluation)
 				   : "stop other programs, or use a larger machine";
 
 	if (left < 0)
-		finding_add(evaluation, "memory", DOCTOR_WARNING, NULL, "unknown");
+		finding_add(report, "memory", DOCTOR_WARNING, NULL, "unknown");
 	else if (n_workers < 2)
-		finding_add(evaluation, "memory", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING,
-			    fix, "%s left, but a TensorFlow worker needs %s",
-			    size_text_of(left).bytes, size_text_of(MEMORY_OF_WORKER).bytes);
+		finding_add(report, "memory", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING, fix,
+			    "%s left, but a TensorFlow worker needs %s", size_text_of(left).bytes,
+			    size_text_of(MEMORY_OF_WORKER).bytes);
 	else
-		finding_add(evaluation, "memory", DOCTOR_OK, NULL,
+		finding_add(report, "memory", DOCTOR_OK, NULL,
 			    "%s left: room for %" PRId64 " workers with %s each",
 			    size_text_of(left).bytes, n_workers,
 			    size_text_of(MEMORY_OF_WORKER).bytes);
 }
 
 /* Only if there is a limit, which is rare. */
-static void evaluate_address_space(struct evaluation *evaluation)
+static void evaluate_address_space(struct doctor_report *report)
 {
-	int64_t most = evaluation->facts->limits.address_space;
+	int64_t most = report->facts->limits.address_space;
 
 	if (is_below(most, ADDRESSES_OF_WORKER))
-		finding_add(evaluation, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
+		finding_add(report, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
 			    "%s; TensorFlow reserves much more than it uses",
 			    size_text_of(most).bytes);
 }
 
-static void evaluate_state_folder(struct evaluation *evaluation)
+static void evaluate_state_folder(struct doctor_report *report)
 {
-	const struct doctor_state_folder *folder = &evaluation->facts->state_folder;
+	const struct doctor_state_folder *folder = &report->facts->state_folder;
 	const char *fix = "export MUSTER_STATE_DIR=/a/directory/with/space";
 
-	if (folder->fault)
-		finding_add(evaluation, "state folder", DOCTOR_MISSING, fix, "%s", folder->fault);
-	else if (folder->store_fault)
-		finding_add(evaluation, "state folder", DOCTOR_MISSING, fix, "%s",
-			    folder->store_fault);
+	if (folder->fault || folder->store_fault)
+		finding_add(report, "state folder", DOCTOR_MISSING, fix, "%s",
+			    folder->fault ? folder->fault : folder->store_fault);
 	else if (folder->free_bytes < 0)
-		finding_add(evaluation, "state folder", DOCTOR_OK, NULL, "%s", folder->path);
+		finding_add(report, "state folder", DOCTOR_OK, NULL, "%s", folder->path);
 	else if (folder->free_bytes < DISK_ADVISED)
-		finding_add(evaluation, "state folder",
+		finding_add(report, "state folder",
 			    folder->free_bytes < DISK_NEEDED ? DOCTOR_MISSING : DOCTOR_WARNING, fix,
 			    "%s has %s left for jobs and their logs", folder->path,
 			    size_text_of(folder->free_bytes).bytes);
 	else
-		finding_add(evaluation, "state folder", DOCTOR_OK, NULL, "%s, %s free",
-			    folder->path, size_text_of(folder->free_bytes).bytes);
+		finding_add(report, "state folder", DOCTOR_OK, NULL, "%s, %s free", folder->path,
+			    size_text_of(folder->free_bytes).bytes);
 }
 
-static void evaluate_shared_memory(struct evaluation *evaluation)
+static void evaluate_shared_memory(struct doctor_report *report)
 {
-	int64_t size = evaluation->facts->shared_memory;
+	int64_t size = report->facts->shared_memory;
 	const char *fix = "sudo mount -o remount,size=2g /dev/shm (docker run --shm-size=2g)";
 
 	if (size < 0)
-		finding_add(evaluation, "/dev/shm", DOCTOR_WARNING,
+		finding_add(report, "/dev/shm", DOCTOR_WARNING,
 			    "sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
 			    "missing or not writable; multi-process data loaders need it");
 	else if (size < SHARED_MEMORY_ADVISED)
-		finding_add(evaluation, "/dev/shm", DOCTOR_WARNING, fix,
+		finding_add(report, "/dev/shm", DOCTOR_WARNING, fix,
 			    "%s; multi-process data loaders need more", size_text_of(size).bytes);
 	else
-		finding_add(evaluation, "/dev/shm", DOCTOR_OK, NULL, "%s",
-			    size_text_of(size).bytes);
+		finding_add(report, "/dev/shm", DOCTOR_OK, NULL, "%s", size_text_of(size).bytes);
 }
 
 /* "2 with NVIDIA driver 550.54: 0,1 NVIDIA A100-SXM4-40GB". */
-static const char *describe_gpus(const struct evaluation *evaluation)
+static const char *describe_gpus(const struct doctor_report *report)
 {
-	const struct doctor_gpu *gpu = &evaluation->facts->gpu;
+	const struct doctor_gpu *gpu = &report->facts->gpu;
 	bool is_listed = gpu->dealt.count > 0;
 	struct text text CLEANUP(text_done) = {0};
 
@@ -259,81 +254,81 @@ static const char *describe_gpus(const struct evaluation *evaluation)
 	if (is_listed)
 		text_add(&text, ": ");
 	gpus_add_models(&gpu->dealt, &text);
-	return arena_copy_text(evaluation->arena, text_of(&text));
+	return arena_copy_text(report->arena, text_of(&text));
 }
 
-static void evaluate_driven_gpu(struct evaluation *evaluation)
+static void evaluate_driven_gpu(struct doctor_report *report)
 {
-	const struct doctor_gpu *gpu = &evaluation->facts->gpu;
-	const char *package = evaluation->facts->tensorflow.package;
+	const struct doctor_gpu *gpu = &report->facts->gpu;
+	const char *package = report->facts->tensorflow.package;
 
 	if (gpu->dealt.fault)
-		finding_add(evaluation, "gpu", DOCTOR_WARNING, "nvidia-smi", "%s",
-			    gpu->dealt.fault);
+		finding_add(report, "gpu", DOCTOR_WARNING, "nvidia-smi", "%s", gpu->dealt.fault);
 	else if (gpu->n_nodes == 0 && gpu->dealt.count == 0)
-		finding_add(evaluation, "gpu", DOCTOR_WARNING,
+		finding_add(report, "gpu", DOCTOR_WARNING,
 			    "sudo nvidia-modprobe -u -c=0 (docker run --gpus all)",
 			    "NVIDIA driver %s, but no device in /dev", gpu->driver);
 	else if (gpu->node_fault)
-		finding_add(evaluation, "gpu", DOCTOR_WARNING, "sudo usermod -aG video $USER",
+		finding_add(report, "gpu", DOCTOR_WARNING, "sudo usermod -aG video $USER",
 			    "NVIDIA driver %s: %s", gpu->driver, gpu->node_fault);
 	else if (package && strstr(package, "cpu"))
-		finding_add(evaluation, "gpu", DOCTOR_WARNING,
+		finding_add(report, "gpu", DOCTOR_WARNING,
 			    "pip uninstall -y tensorflow-cpu && pip install "
 			    "'tensorflow[and-cuda]'",
-			    "%s; %s does not use them", describe_gpus(evaluation), package);
+			    "%s; %s does not use them", describe_gpus(report), package);
 	else
-		finding_add(evaluation, "gpu", DOCTOR_OK, NULL, "%s", describe_gpus(evaluation));
+		finding_add(report, "gpu", DOCTOR_OK, NULL, "%s", describe_gpus(report));
 }
 
-static void evaluate_gpu(struct evaluation *evaluation)
+static void evaluate_gpu(struct doctor_report *report)
 {
-	const struct doctor_gpu *gpu = &evaluation->facts->gpu;
+	const struct doctor_gpu *gpu = &report->facts->gpu;
 
 	if (gpu->driver || gpu->dealt.fault || gpu->dealt.count > 0)
-		evaluate_driven_gpu(evaluation);
+		evaluate_driven_gpu(report);
 	else if (gpu->n_devices > 0)
-		finding_add(evaluation, "gpu", DOCTOR_WARNING,
+		finding_add(report, "gpu", DOCTOR_WARNING,
 			    "sudo apt-get install nvidia-driver (docker run --gpus all)",
 			    "NVIDIA GPUs without a driver: %d", gpu->n_devices);
 	else
-		finding_add(evaluation, "gpu", DOCTOR_OK, NULL, "none; jobs run on CPUs");
+		finding_add(report, "gpu", DOCTOR_OK, NULL, "none; jobs run on CPUs");
 	if (gpu->dealt.count > 0)
-		finding_add(evaluation, "gpus in use", DOCTOR_OK, NULL, "%s",
+		finding_add(report, "gpus in use", DOCTOR_OK, NULL, "%s",
 			    *gpu->holders ? gpu->holders : "none by this user's jobs");
 }
 
-static void evaluate_clock(struct evaluation *evaluation)
+static void evaluate_clock(struct doctor_report *report)
 {
-	if (!evaluation->facts->is_clock_known)
+	if (!report->facts->is_clock_known)
 		return;
-	if (evaluation->facts->is_clock_synchronized)
-		finding_add(evaluation, "clock", DOCTOR_OK, NULL, "synchronized");
-	else
-		finding_add(evaluation, "clock", DOCTOR_WARNING, "sudo timedatectl set-ntp true",
-			    "not synchronized; matters when several machines train together");
+	bool is_right = report->facts->is_clock_synchronized;
+
+	finding_add(report, "clock", is_right ? DOCTOR_OK : DOCTOR_WARNING,
+		    "sudo timedatectl set-ntp true", "%s",
+		    is_right ? "synchronized"
+			     : "not synchronized; matters when several machines train together");
 }
 
 /* A fraction of a core counts as one thread. */
-static void evaluate_cores(struct evaluation *evaluation)
+static void evaluate_cores(struct doctor_report *report)
 {
-	double cores = evaluation->facts->limits.cores;
+	double cores = report->facts->limits.cores;
 
-	finding_add(evaluation, "cores", DOCTOR_OK, NULL,
+	finding_add(report, "cores", DOCTOR_OK, NULL,
 		    "%g usable; each of %d workers gets " THREADS_VARIABLE "=%d", cores,
 		    WORKERS_TOLD, threads_of_replica(0, cores, WORKERS_TOLD));
 }
 
-void evaluate_machine(struct evaluation *evaluation)
+void evaluate_machine(struct doctor_report *report)
 {
-	evaluate_cores(evaluation);
-	evaluate_files(evaluation);
-	evaluate_processes(evaluation);
-	evaluate_group(evaluation);
-	evaluate_memory(evaluation);
-	evaluate_address_space(evaluation);
-	evaluate_state_folder(evaluation);
-	evaluate_shared_memory(evaluation);
-	evaluate_gpu(evaluation);
-	evaluate_clock(evaluation);
+	evaluate_cores(report);
+	evaluate_files(report);
+	evaluate_processes(report);
+	evaluate_group(report);
+	evaluate_memory(report);
+	evaluate_address_space(report);
+	evaluate_state_folder(report);
+	evaluate_shared_memory(report);
+	evaluate_gpu(report);
+	evaluate_clock(report);
 }

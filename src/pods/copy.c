@@ -45,6 +45,7 @@ struct kube_copy {
 
 	/* To a container. */
 	char *here;
+	const struct archive_functions *archive; /* NULL: not opened */
 	struct archive_pack *pack; /* NULL: not started, or all was sent */
 };
 
@@ -84,7 +85,8 @@ static void copy_free(struct kube_copy *copy)
 {
 	if (copy->stage && folder_remove(AT_FDCWD, copy->stage, NULL) < 0)
 		copy->err.code = ERR_IO; /* the error is no longer used */
-	archive_pack_free(copy->pack);
+	if (copy->archive)
+		copy->archive->pack_free(copy->pack);
 	free(copy->target);
 	free(copy->stage);
 	text_done(&copy->warnings);
@@ -342,14 +344,14 @@ static void on_copy_to_room(void *data)
 	int rc = 0;
 
 	while (copy->pack && len && rc == 0 && kube_exec_has_room(exec)) {
-		rc = archive_pack_next(copy->pack, &bytes, &len, &copy->err);
+		rc = copy->archive->pack_next(copy->pack, &bytes, &len, &copy->err);
 		if (rc == 0 && len)
 			kube_exec_send(exec, bytes, len);
 		copy->bytes += rc ? 0 : len;
 	}
 	if (rc == 0 && !len) {
-		copy_warn_of_left_out(copy, archive_pack_left_out(copy->pack));
-		archive_pack_free(TAKE(copy->pack));
+		copy_warn_of_left_out(copy, copy->archive->pack_left_out(copy->pack));
+		copy->archive->pack_free(TAKE(copy->pack));
 		rc = kube_exec_end_input(exec, &copy->err);
 	}
 	if (rc < 0)
@@ -359,16 +361,20 @@ static void on_copy_to_room(void *data)
 static void on_copy_to_answer(const char *line, const char *bytes, size_t len, void *data)
 {
 	struct kube_copy *copy = data;
-	const struct archive_limits limits = {COPY_FILES_LIMIT, UINT64_MAX};
-	enum archive_format format = text_equals(line, "pax") ? ARCHIVE_PAX : ARCHIVE_GNU;
+	const struct archive_packing packing = {
+		.path = copy->here,
+		.name = CONTENT,
+		.format = text_equals(line, "pax") ? ARCHIVE_PAX : ARCHIVE_GNU,
+		.limits = {COPY_FILES_LIMIT, UINT64_MAX},
+		.last_name = WHOLE,
+	};
 
 	(void) bytes, (void) len; /* none are expected */
-	if (archive_pack_new(copy->here, CONTENT, format, &limits, &copy->pack, &copy->err)) {
+	copy->archive = archive_open(&copy->err);
+	if (!copy->archive || copy->archive->pack_new(&packing, &copy->pack, &copy->err))
 		abandon_copy_to_pod(copy);
-		return;
-	}
-	archive_pack_end_with(copy->pack, WHOLE);
-	on_copy_to_room(copy);
+	else
+		on_copy_to_room(copy);
 }
 
 static void on_copy_to_script_end(const char *warnings, const struct err *err, void *data)

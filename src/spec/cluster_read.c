@@ -15,31 +15,28 @@
 #define SHOWN_MAX 100
 #define NOWHERE ((struct place){0})
 
-/* One task, and its place in the text. */
-struct found_task {
-	size_t job; /* index in the list of jobs */
-	int index;
-	const char *address;
-	struct place place;
-	const char *path; /* "cluster.worker[1]"; "" in the grammar */
-};
-
-/* Texts passed to it live in the arena. */
+/* Texts passed to it live in the arena of the spec. */
 struct cluster_build {
-	struct arena *arena;
+	struct cluster_spec *spec;
 	struct faults *faults;
-	const char **jobs;
-	size_t n_jobs, jobs_capacity;
-	struct found_task *tasks;
-	size_t n_tasks, tasks_capacity;
 	bool is_full; /* a limit was reached, and reported; what follows is dropped */
 };
 
+/* `n_tasks`: as many as the text can have. */
+static struct cluster_build begin_build(size_t n_tasks, struct faults *faults)
+{
+	struct cluster_spec *spec = mem_new(sizeof(*spec));
+	size_t room = n_tasks < LIMIT_REPLICAS ? n_tasks : LIMIT_REPLICAS;
+
+	spec->arena = arena_new();
+	spec->jobs = arena_take_array(spec->arena, LIMIT_CLUSTER_JOBS, sizeof(*spec->jobs));
+	spec->tasks = arena_take_array(spec->arena, room, sizeof(*spec->tasks));
+	return (struct cluster_build){.spec = spec, .faults = faults};
+}
+
 static void cluster_build_done(struct cluster_build *build)
 {
-	arena_free(build->arena);
-	free(build->jobs);
-	free(build->tasks);
+	cluster_spec_free(build->spec);
 }
 
 /* The number of bytes of a name or an address that a sentence shows, for "%.*s": whole characters,
@@ -54,29 +51,31 @@ static int shown(const char *text)
 	return shown_length(text, strlen(text));
 }
 
-static void add_limit_fault(struct cluster_build *build, struct place place, const char *path,
-			    size_t limit, const char *things)
+/* Whether another thing is accepted after `count` of them. */
+static bool has_room(struct cluster_build *build, size_t count, size_t limit, const char *things,
+		     struct place place, const char *path)
 {
-	build->is_full = true;
-	fault_add(build->faults, place, path, "more than %zu %s", limit, things);
+	if (count == limit && !build->is_full) {
+		fault_add(build->faults, place, path, "more than %zu %s", limit, things);
+		build->is_full = true;
+	}
+	return !build->is_full;
 }
 
 /* Starts a job, to which the following tasks belong. A second one of that name is a fault. */
 static void add_job(struct cluster_build *build, const char *name, struct place place,
 		    const char *path)
 {
-	if (build->is_full)
+	struct cluster_spec *spec = build->spec;
+
+	if (!has_room(build, spec->n_jobs, LIMIT_CLUSTER_JOBS, "jobs", place, path))
 		return;
-	if (build->n_jobs == LIMIT_CLUSTER_JOBS) {
-		add_limit_fault(build, place, path, LIMIT_CLUSTER_JOBS, "jobs");
-		return;
-	}
-	if (name[0] && name_find_word(build->jobs, build->n_jobs, name) >= 0)
+	if (name[0] && cluster_spec_job(spec, name))
 		fault_add(build->faults, place, path,
 			  "job '%.*s' is listed twice; put all its tasks into one list",
 			  shown(name), name);
-	mem_grow(&build->jobs, &build->jobs_capacity, build->n_jobs, sizeof(*build->jobs));
-	build->jobs[build->n_jobs++] = name;
+	spec->jobs[spec->n_jobs++] =
+		(struct spec_job){.name = name, .tasks = spec->tasks + spec->n_tasks};
 }
 
 /* Adds a task to the job started last. An invalid address is a fault, at its place in the
@@ -84,13 +83,11 @@ static void add_job(struct cluster_build *build, const char *name, struct place 
 static void add_task(struct cluster_build *build, int index, const char *address,
 		     struct place place, const char *path)
 {
-	if (build->is_full)
-		return;
-	if (build->n_tasks == LIMIT_REPLICAS) {
-		add_limit_fault(build, place, path, LIMIT_REPLICAS, "tasks");
-		return;
-	}
+	struct cluster_spec *spec = build->spec;
 	size_t offset = 0;
+
+	if (!has_room(build, spec->n_tasks, LIMIT_REPLICAS, "tasks", place, path))
+		return;
 	const char *fault = address_fault(address, &offset);
 
 	if (fault) {
@@ -98,21 +95,17 @@ static void add_task(struct cluster_build *build, int index, const char *address
 
 		fault_add(build->faults, at, path, "'%.*s': %s", shown(address), address, fault);
 	}
-	mem_grow(&build->tasks, &build->tasks_capacity, build->n_tasks, sizeof(*build->tasks));
-	build->tasks[build->n_tasks++] = (struct found_task){
-		.job = build->n_jobs - 1,
-		.index = index,
-		.address = address,
-		.place = place,
-		.path = path,
-	};
+	struct spec_job *job = &spec->jobs[spec->n_jobs - 1];
+
+	spec->tasks[spec->n_tasks++] = (struct spec_task){job->name, index, address, place, path};
+	job->n_tasks++;
 }
 
 /* By address; those of one address in the order of the text. */
 static int compare_addresses(const void *a, const void *b)
 {
-	const struct found_task *one = *(const struct found_task *const *) a;
-	const struct found_task *other = *(const struct found_task *const *) b;
+	const struct spec_task *one = *(const struct spec_task *const *) a;
+	const struct spec_task *other = *(const struct spec_task *const *) b;
 	int order = strcmp(one->address, other->address);
 
 	return order != 0 ? order : (one > other) - (one < other);
@@ -121,23 +114,24 @@ static int compare_addresses(const void *a, const void *b)
 /* Two servers cannot listen on one address. */
 static void check_addresses(struct cluster_build *build)
 {
-	const struct found_task **sorted CLEANUP(mem_free_any) =
-		mem_new_array(build->n_tasks + 1, sizeof(*sorted));
-	size_t first = 0;
+	size_t n_tasks = build->spec->n_tasks;
+	const struct spec_task **sorted CLEANUP(mem_free_any) =
+		mem_new_array(n_tasks + 1, sizeof(*sorted));
+	const struct spec_task **first = sorted;
 
-	for (size_t i = 0; i < build->n_tasks; i++)
-		sorted[i] = &build->tasks[i];
-	qsort(sorted, build->n_tasks, sizeof(*sorted), compare_addresses);
-	for (size_t i = 1; i < build->n_tasks; i++) {
-		const struct found_task *task = sorted[i];
-		const char *job = build->jobs[sorted[first]->job];
+	for (size_t i = 0; i < n_tasks; i++)
+		sorted[i] = &build->spec->tasks[i];
+	qsort(sorted, n_tasks, sizeof(*sorted), compare_addresses);
+	for (size_t i = 1; i < n_tasks; i++) {
+		const struct spec_task *task = sorted[i];
 
-		if (!text_equals(task->address, sorted[first]->address))
-			first = i;
+		if (!text_equals(task->address, (*first)->address))
+			first = &sorted[i];
 		else if (task->address[0])
 			fault_add(build->faults, task->place, task->path,
 				  "'%.*s' is already the address of %.*s-%d", shown(task->address),
-				  task->address, shown(job), job, sorted[first]->index);
+				  task->address, shown((*first)->job), (*first)->job,
+				  (*first)->index);
 	}
 }
 
@@ -148,43 +142,22 @@ static int compare_indices(const void *a, const void *b)
 	return (one->index > other->index) - (one->index < other->index);
 }
 
-/* The tasks of a job are adjacent; a map may have them in any order. */
-static void fill_jobs(const struct cluster_build *build, struct cluster_spec *spec)
-{
-	struct spec_task *tasks = arena_take_array(spec->arena, build->n_tasks + 1, sizeof(*tasks));
-
-	for (size_t i = 0; i < build->n_jobs; i++)
-		spec->jobs[i].name = build->jobs[i];
-	for (size_t i = 0; i < build->n_tasks; i++) {
-		struct spec_job *job = &spec->jobs[build->tasks[i].job];
-
-		if (job->n_tasks++ == 0)
-			job->tasks = &tasks[i];
-		tasks[i].index = build->tasks[i].index;
-		tasks[i].address = build->tasks[i].address;
-	}
-	for (size_t i = 0; i < build->n_jobs; i++)
-		if (spec->jobs[i].n_tasks > 1)
-			qsort(spec->jobs[i].tasks, spec->jobs[i].n_tasks, sizeof(*tasks),
-			      compare_indices);
-}
-
-/* Makes the spec, which takes over the arena. ERR_INVALID when there was any fault, also two tasks
- * at one address; then the faults are sorted by their places. */
+/* Gives the spec away. ERR_INVALID when there was any fault, also two tasks at one address; then
+ * the faults are sorted by their places. */
 static int end_build(struct cluster_build *build, struct cluster_spec **ret_spec)
 {
+	struct cluster_spec *spec = build->spec;
+
 	check_addresses(build);
 	if (build->faults->count > 0) {
 		faults_sort(build->faults, 0);
 		return ERR_INVALID;
 	}
-	struct cluster_spec *spec = mem_new(sizeof(*spec));
-
-	spec->arena = TAKE(build->arena);
-	spec->n_jobs = build->n_jobs;
-	spec->jobs = arena_take_array(spec->arena, build->n_jobs, sizeof(*spec->jobs));
-	fill_jobs(build, spec);
-	*ret_spec = spec;
+	/* A map may have them in any order. */
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		qsort(spec->jobs[i].tasks, spec->jobs[i].n_tasks, sizeof(*spec->tasks),
+		      compare_indices);
+	*ret_spec = TAKE(build->spec);
 	return 0;
 }
 
@@ -227,7 +200,7 @@ static struct place part_place_of(struct part part, size_t offset)
 
 static char *copy_part(const struct cluster_build *build, struct part part)
 {
-	return arena_format(build->arena, "%.*s", (int) part.len, part.bytes);
+	return arena_format(build->spec->arena, "%.*s", (int) part.len, part.bytes);
 }
 
 static void check_spec_job_name(struct cluster_build *build, struct part part)
@@ -289,27 +262,23 @@ static void parse_cluster_job(struct cluster_build *build, struct part part)
 			  shown_length(name.bytes, name.len), name.bytes);
 }
 
-static bool is_readable(size_t len, struct faults *faults)
-{
-	const struct place begin = {.line = 1, .column = 1};
-
-	if (len > LIMIT_CLUSTER_SPEC)
-		fault_add(faults, begin, "", "longer than %d bytes", LIMIT_CLUSTER_SPEC);
-	else if (len == 0)
-		fault_add(faults, begin, "",
-			  "empty: expected NAME|HOST:PORT(;HOST:PORT)*, and ',' between jobs");
-	else
-		return true;
-	return false;
-}
-
 int cluster_spec_read(const char *text, struct faults *faults, struct cluster_spec **ret_spec)
 {
-	struct cluster_build build CLEANUP(cluster_build_done) = {arena_new(), faults};
 	struct part rest = {.bytes = text, .len = strlen(text), .column = 1}, piece;
+	const struct place begin = {.line = 1, .column = 1};
+	size_t n_tasks = 1;
 
-	if (!is_readable(rest.len, faults))
+	if (rest.len > LIMIT_CLUSTER_SPEC)
+		fault_add(faults, begin, "", "longer than %d bytes", LIMIT_CLUSTER_SPEC);
+	else if (rest.len == 0)
+		fault_add(faults, begin, "",
+			  "empty: expected NAME|HOST:PORT(;HOST:PORT)*, and ',' between jobs");
+	if (rest.len == 0 || rest.len > LIMIT_CLUSTER_SPEC)
 		return ERR_INVALID;
+	for (const char *at = text; (at = strpbrk(at, ";,")); at++)
+		n_tasks++;
+	struct cluster_build build CLEANUP(cluster_build_done) = begin_build(n_tasks, faults);
+
 	while (!build.is_full && next_piece(&rest, ',', &piece))
 		parse_cluster_job(&build, piece);
 	return end_build(&build, ret_spec);
@@ -319,29 +288,15 @@ int cluster_spec_read(const char *text, struct faults *faults, struct cluster_sp
  * tf.train.ClusterSpec do: a list of addresses for each job, or a sparse map of index to address; a
  * job that is null or empty has no tasks. Other members are ignored. */
 
-/* As in TensorFlow's device names (DeviceNameUtils::IsJobName). */
-static bool is_job_name(const char *name)
-{
-	return strspn(name, NAME_LETTERS) > 0 && !name[strspn(name, NAME_LETTERS NAME_DIGITS "_")];
-}
-
 static void read_address(struct cluster_build *build, int index, const struct json *value,
 			 const char *path)
 {
 	const char *address = json_as_string(value, NULL);
 
 	if (address)
-		add_task(build, index, arena_copy_text(build->arena, address), NOWHERE, path);
+		add_task(build, index, arena_copy_text(build->spec->arena, address), NOWHERE, path);
 	else
 		fault_add(build->faults, NOWHERE, path, "expected an address, HOST:PORT");
-}
-
-static void read_address_list(struct cluster_build *build, const struct json *list,
-			      const char *path)
-{
-	for (size_t i = 0; i < json_count(list) && !build->is_full; i++)
-		read_address(build, (int) i, json_at(list, i),
-			     arena_format(build->arena, "%s[%zu]", path, i));
 }
 
 /* TensorFlow calls int(key); two spellings of one number would be two tasks of one index. */
@@ -358,7 +313,7 @@ static void read_map(struct cluster_build *build, const struct json *map, const 
 	int64_t index;
 
 	while (!build->is_full && json_next(map, &key, &value)) {
-		const char *task_path = arena_format(build->arena, "%s.%s", path, key);
+		const char *task_path = arena_format(build->spec->arena, "%s.%s", path, key);
 
 		if (is_plain_index(key, &index))
 			read_address(build, (int) index, value, task_path);
@@ -370,10 +325,11 @@ static void read_map(struct cluster_build *build, const struct json *map, const 
 
 static void read_config_job(struct cluster_build *build, const char *name, const struct json *tasks)
 {
-	const char *path = arena_format(build->arena, "cluster.%s", name);
+	const char *path = arena_format(build->spec->arena, "cluster.%s", name);
 	bool is_list = json_is(tasks, JSON_ARRAY), is_map = json_is(tasks, JSON_OBJECT);
 
-	if (!is_job_name(name))
+	/* As in TensorFlow's device names (DeviceNameUtils::IsJobName). */
+	if (strspn(name, NAME_LETTERS) == 0 || name[strspn(name, NAME_LETTERS NAME_DIGITS "_")])
 		fault_add(build->faults, NOWHERE, path,
 			  "a job name must be a letter, then letters, digits and '_'");
 	if (!is_list && !is_map && !json_is(tasks, JSON_NULL))
@@ -381,10 +337,11 @@ static void read_config_job(struct cluster_build *build, const char *name, const
 			  "expected a list of addresses, or a map of index to address");
 	if (json_count(tasks) == 0)
 		return;
-	add_job(build, arena_copy_text(build->arena, name), NOWHERE, path);
-	if (is_list)
-		read_address_list(build, tasks, path);
-	else
+	add_job(build, arena_copy_text(build->spec->arena, name), NOWHERE, path);
+	for (size_t i = 0; is_list && i < json_count(tasks) && !build->is_full; i++)
+		read_address(build, (int) i, json_at(tasks, i),
+			     arena_format(build->spec->arena, "%s[%zu]", path, i));
+	if (is_map)
 		read_map(build, tasks, path);
 }
 
@@ -400,7 +357,7 @@ static void read_cluster(struct cluster_build *build, const struct json *cluster
 	}
 	while (!build->is_full && json_next(cluster, &name, &tasks))
 		read_config_job(build, name, tasks);
-	if (build->n_jobs == 0 && build->faults->count == 0)
+	if (build->spec->n_jobs == 0 && build->faults->count == 0)
 		fault_add(build->faults, NOWHERE, "cluster", "no job has a task");
 }
 
@@ -434,10 +391,17 @@ static void read_task(const struct json *task, struct cluster_spec *spec, struct
 static int read_tf_config_document(const struct json *root, struct faults *faults,
 				   struct cluster_spec **ret_spec)
 {
-	struct cluster_build build CLEANUP(cluster_build_done) = {arena_new(), faults};
+	const struct json *cluster = json_get(root, "cluster");
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = NULL;
+	const char *name = NULL;
+	struct json *tasks;
+	size_t n_tasks = 0;
 
-	read_cluster(&build, json_get(root, "cluster"));
+	while (json_next(cluster, &name, &tasks))
+		n_tasks += json_count(tasks);
+	struct cluster_build build CLEANUP(cluster_build_done) = begin_build(n_tasks, faults);
+
+	read_cluster(&build, cluster);
 	if (end_build(&build, &spec))
 		return ERR_INVALID;
 	read_task(json_get(root, "task"), spec, faults);

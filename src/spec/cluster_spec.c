@@ -21,7 +21,7 @@ void cluster_spec_cleanup(struct cluster_spec **spec)
 	cluster_spec_free(*spec);
 }
 
-static const struct spec_job *find_spec_job(const struct cluster_spec *spec, const char *name)
+const struct spec_job *cluster_spec_job(const struct cluster_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->n_jobs; i++)
 		if (text_equals(spec->jobs[i].name, name))
@@ -32,7 +32,7 @@ static const struct spec_job *find_spec_job(const struct cluster_spec *spec, con
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index)
 {
-	const struct spec_job *job = find_spec_job(spec, job_name);
+	const struct spec_job *job = cluster_spec_job(spec, job_name);
 
 	for (size_t i = 0; job && i < job->n_tasks; i++)
 		if (job->tasks[i].index == index)
@@ -70,30 +70,14 @@ static int complain_of_index(const struct spec_job *job, int index, struct err *
 int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int index,
 			 struct err *err)
 {
-	const struct spec_job *job = find_spec_job(spec, job_name);
+	const struct spec_job *job = cluster_spec_job(spec, job_name);
+	const struct spec_task *task = cluster_spec_task(spec, job_name, index);
 
-	if (!job)
-		return complain_of_job(spec, job_name, err);
-	if (!cluster_spec_task(spec, job_name, index))
-		return complain_of_index(job, index, err);
-	spec->own_job = job->name;
-	spec->own_index = index;
+	if (!task)
+		return job ? complain_of_index(job, index, err)
+			   : complain_of_job(spec, job_name, err);
+	spec->own = task;
 	return 0;
-}
-
-const char *cluster_spec_own_address(const struct cluster_spec *spec)
-{
-	return spec->own_job ? cluster_spec_task(spec, spec->own_job, spec->own_index)->address
-			     : NULL;
-}
-
-size_t cluster_spec_count(const struct cluster_spec *spec)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < spec->n_jobs; i++)
-		count += spec->jobs[i].n_tasks;
-	return count;
 }
 
 /* Addresses. */

@@ -16,8 +16,12 @@
 #include <stddef.h>
 
 struct spec_task {
+	const char *job; /* its name */
 	int index;
 	const char *address; /* HOST:PORT; an IPv6 host is in brackets */
+	/* For faults: its place in the text, and "cluster.worker[1]"; "" in the grammar. */
+	struct place place;
+	const char *path;
 };
 
 struct spec_job {
@@ -30,8 +34,9 @@ struct spec_job {
 struct cluster_spec {
 	struct spec_job *jobs; /* in the order of the text; never none */
 	size_t n_jobs;
-	const char *own_job; /* NULL while our task is unknown */
-	int own_index;
+	struct spec_task *tasks; /* of all jobs, in that order */
+	size_t n_tasks;
+	const struct spec_task *own; /* NULL while our task is unknown */
 	struct arena *arena;
 };
 
@@ -55,13 +60,9 @@ int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int in
 			 struct err *err) MUST_USE;
 
 /* NULL: the cluster has none. */
+const struct spec_job *cluster_spec_job(const struct cluster_spec *spec, const char *name);
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index);
-/* The address at which we serve; NULL while our task is unknown. */
-const char *cluster_spec_own_address(const struct cluster_spec *spec);
-/* The number of tasks of all jobs. */
-size_t cluster_spec_count(const struct cluster_spec *spec);
-
 /* The fault of the address of a task, as a sentence; NULL: none. *ret_offset is the byte of the
  * fault. */
 const char *address_fault(const char *address, size_t *ret_offset);

@@ -49,19 +49,6 @@ void environment_set(struct environment *environment, const char *name, const ch
 	environment->entries[environment->count] = NULL;
 }
 
-static const char *get_variable_value(const struct environment *environment, const char *name,
-				      size_t name_len)
-{
-	size_t at = find_variable_index(environment, name, name_len);
-
-	return at < environment->count ? environment->entries[at] + name_len + 1 : NULL;
-}
-
-const char *environment_get(const struct environment *environment, const char *name)
-{
-	return get_variable_value(environment, name, strlen(name));
-}
-
 /* Adds the value of the expression at `dollar`, and returns the first character after it. */
 static const char *add_expression(const struct environment *environment, const char *dollar,
 				  struct text *text)
@@ -77,11 +64,11 @@ static const char *add_expression(const struct environment *environment, const c
 		return dollar + 1;
 	}
 
-	const char *value =
-		get_variable_value(environment, dollar + 2, (size_t) (close - dollar - 2));
+	size_t name_len = (size_t) (close - dollar - 2);
+	size_t at = find_variable_index(environment, dollar + 2, name_len);
 
-	if (value)
-		text_add(text, value);
+	if (at < environment->count)
+		text_add(text, environment->entries[at] + name_len + 1);
 	else
 		text_add_bytes(text, dollar, (size_t) (close + 1 - dollar));
 	return close + 1;

@@ -18,8 +18,6 @@ struct environment {
 void environment_done(struct environment *environment);
 /* Sets or replaces a variable. */
 void environment_set(struct environment *environment, const char *name, const char *value);
-/* NULL when there is none of that name. */
-const char *environment_get(const struct environment *environment, const char *name);
 
 /* Kubernetes' $(NAME) expansion (k8s.io/kubernetes/third_party/forked/golang/expansion): $$ is a
  * dollar, an unknown name stays unchanged. `environment` contains the variables of a Pod's

@@ -1,5 +1,6 @@
 #include "spec/gpus.h"
 
+#include "base/hash.h"
 #include "base/names.h"
 
 #include <stddef.h>
@@ -85,34 +86,21 @@ void gpus_read(const char *text, struct arena *arena, struct gpus *ret_gpus)
 
 /* Limiting it to CUDA_VISIBLE_DEVICES. */
 
-static bool is_number(const char *word)
-{
-	return *word && !word[strspn(word, NAME_DIGITS)];
-}
-
 static bool is_uuid(const char *word)
 {
 	return text_starts_with(word, "GPU-") || text_starts_with(word, "MIG-");
 }
 
-/* FNV-1a. Two shells that see different GPUs must not get the same number for them. */
-static int number_of_word(const char *word)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *word; word++)
-		hash = (hash ^ (unsigned char) *word) * 16777619u;
-	return (int) (NUMBER_OF_WORD | (hash & (NUMBER_OF_WORD - 1)));
-}
-
-/* A GPU for a word when there is no list. */
+/* A GPU for a word when there is no list. Two shells that see different GPUs must not get the same
+ * number for them. */
 static bool imagine_gpu(const char *word, struct gpu *ret_gpu)
 {
 	int64_t number = 0;
 
 	if (is_uuid(word))
-		number = number_of_word(word);
-	else if (!is_number(word) || text_read_int(word, 0, NUMBER_OF_WORD - 1, &number, NULL))
+		number = NUMBER_OF_WORD | (hash_short(word) & (NUMBER_OF_WORD - 1));
+	else if (!*word || word[strspn(word, NAME_DIGITS)] ||
+		 text_read_int(word, 0, NUMBER_OF_WORD - 1, &number, NULL))
 		return false;
 	*ret_gpu = (struct gpu){.name = word, .number = (int) number};
 	return true;
@@ -137,19 +125,12 @@ static bool find_gpu(const struct gpus *gpus, const char *word, struct gpu *ret_
 	return n_found == 1;
 }
 
-static bool has_number(const struct gpus *gpus, int number)
-{
-	for (size_t i = 0; i < gpus->count; i++)
-		if (gpus->list[i].number == number)
-			return true;
-	return false;
-}
-
 void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena)
 {
 	struct gpus shown = {
 		.has_list = gpus->has_list, .driver = gpus->driver, .fault = gpus->fault};
 	char *rest = arena_copy_text(arena, visible);
+	bool is_twice = false;
 	struct gpu gpu;
 
 	if (!visible)
@@ -157,7 +138,11 @@ void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena)
 	for (char *word; (word = strsep(&rest, ",")) && shown.count < GPUS_LIMIT;) {
 		word += strspn(word, " ");
 		word[strcspn(word, " ")] = '\0';
-		if (!find_gpu(gpus, word, &gpu) || has_number(&shown, gpu.number))
+		if (!find_gpu(gpus, word, &gpu))
+			break;
+		for (size_t i = 0; i < shown.count; i++)
+			is_twice |= shown.list[i].number == gpu.number;
+		if (is_twice)
 			break;
 		gpu.id = word;
 		shown.list[shown.count++] = gpu;
@@ -188,14 +173,10 @@ size_t gpus_count(gpu_set set)
 
 static void add_words(const struct gpus *gpus, gpu_set set, bool are_ids, struct text *text)
 {
-	const char *separator = "";
-
-	for (size_t i = 0; i < gpus->count; i++) {
-		if (!(set & one(i)))
-			continue;
-		text_addf(text, "%s%s", separator, are_ids ? gpus->list[i].id : gpus->list[i].name);
-		separator = ",";
-	}
+	for (size_t i = 0; i < gpus->count; i++)
+		if (set & one(i))
+			text_addf(text, "%s%s", set & (one(i) - 1) ? "," : "",
+				  are_ids ? gpus->list[i].id : gpus->list[i].name);
 }
 
 void gpus_add_names(const struct gpus *gpus, gpu_set set, struct text *text)
@@ -246,9 +227,9 @@ static void add_module(const char *name, size_t len, struct imports *imports)
 /* "import numpy as np, torch.nn" or "from torch import nn". */
 static void read_statement(const char *line, struct imports *imports)
 {
-	bool is_from = strncmp(line, "from ", strlen("from ")) == 0;
+	bool is_from = text_starts_with(line, "from ");
 
-	if (!is_from && strncmp(line, "import ", strlen("import ")) != 0)
+	if (!is_from && !text_starts_with(line, "import "))
 		return;
 	do {
 		line += strcspn(line, " ,");

@@ -63,31 +63,21 @@ enum stop_reason stop_signal_reason(int number)
 	return reason;
 }
 
-static int number_of_name(const char *name)
-{
-	for (int number = 1; number < NSIG; number++) {
-		const char *known = sigabbrev_np(number);
-
-		if (known && strcasecmp(name, known) == 0)
-			return number;
-	}
-	return 0;
-}
-
 int stop_signal_read(const char *word, int *ret_number, struct err *err)
 {
-	bool has_prefix = strncasecmp(word, "SIG", strlen("SIG")) == 0;
-	int number = number_of_name(has_prefix ? word + strlen("SIG") : word);
-	int64_t value;
+	const char *name =
+		strncasecmp(word, "SIG", strlen("SIG")) == 0 ? word + strlen("SIG") : word;
+	int64_t number = 1;
 
-	if (!number && text_read_int(word, 1, NSIG - 1, &value, NULL) == 0)
-		number = (int) value;
-	if (!number)
+	while (number < NSIG && !(sigabbrev_np((int) number) &&
+				  text_equals_ignoring_case(name, sigabbrev_np((int) number))))
+		number++;
+	if (number == NSIG && text_read_int(word, 1, NSIG - 1, &number, NULL) < 0)
 		return err_set(
 			err, ERR_INVALID,
 			"unknown signal '%s'; usual ones are TERM, INT, HUP, QUIT, USR1 and USR2",
 			word);
-	*ret_number = number;
+	*ret_number = (int) number;
 	return 0;
 }
 

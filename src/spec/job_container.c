@@ -30,40 +30,33 @@ static const char *const *read_texts(struct field_reader *reader, const struct f
 	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
 
 	for (size_t i = 0; i < count; i++) {
-		struct field element = field_element(list, i);
+		const struct field *element = FIELD_ELEMENT(list, i);
 
-		if (!field_is_set(&element))
-			field_refuse(reader, &element, "Invalid value: null: expected text");
-		texts[i] = field_text(reader, &element, "");
+		if (!field_is_set(element))
+			field_refuse(reader, element, "Invalid value: null: expected text");
+		texts[i] = field_text(reader, element, "");
 	}
 	return texts;
 }
 
-static void check_env_name(struct field_reader *reader, const struct field *field, const char *name)
-{
-	if (!reader_is_strict(reader))
-		return;
-	if (!field_is_set(field))
-		field_refuse(reader, field, "Required value");
-	else if (json_is(field->value, JSON_STRING) && !name_is_environment_variable(name))
-		field_refuse_value(reader, field, "%s", ENVIRONMENT_RULE);
-}
-
 static struct env_entry read_env_entry(struct field_reader *reader, const struct field *field)
 {
-	struct field name = field_member(field, "name");
-	struct field value = field_member(field, "value");
-	struct field source = field_member(field, "valueFrom");
+	const struct field *name = FIELD_MEMBER(field, "name");
+	const struct field *source = FIELD_MEMBER(field, "valueFrom");
 	struct env_entry entry = {
-		.name = field_text(reader, &name, ""),
-		.value = field_text(reader, &value, ""),
+		.name = field_text(reader, name, ""),
+		.value = field_text(reader, FIELD_MEMBER(field, "value"), ""),
 	};
 
 	(void) field_is_object(reader, field);
-	check_env_name(reader, &name, entry.name);
-	if (field_is_object(reader, &source)) {
+	if (reader_is_strict(reader) && !field_is_set(name))
+		field_refuse(reader, name, "Required value");
+	else if (reader_is_strict(reader) && json_is(name->value, JSON_STRING) &&
+		 !name_is_environment_variable(entry.name))
+		field_refuse_value(reader, name, "%s", ENVIRONMENT_RULE);
+	if (field_is_object(reader, source)) {
 		if (reader_is_strict(reader) && entry.value[0] != '\0')
-			field_refuse(reader, &source,
+			field_refuse(reader, source,
 				     "Invalid value: \"\": may not be specified when `value` is "
 				     "not empty");
 		entry.value = NULL;
@@ -74,30 +67,27 @@ static struct env_entry read_env_entry(struct field_reader *reader, const struct
 static void read_env(struct field_reader *reader, const struct field *container_field,
 		     struct arena *arena, struct container *container)
 {
-	struct field list = field_member(container_field, "env");
-	size_t count = field_count(reader, &list);
+	const struct field *list = FIELD_MEMBER(container_field, "env");
+	size_t count = field_count(reader, list);
 	struct env_entry *env = arena_take_array(arena, count, sizeof(*env));
 
-	for (size_t i = 0; i < count; i++) {
-		struct field entry = field_element(&list, i);
-
-		env[i] = read_env_entry(reader, &entry);
-	}
+	for (size_t i = 0; i < count; i++)
+		env[i] = read_env_entry(reader, FIELD_ELEMENT(list, i));
 	container->env = env;
 	container->n_env = count;
 }
 
 static int read_port(struct field_reader *reader, const struct field *container)
 {
-	struct field ports = field_member(container, "ports");
-	size_t count = field_count(reader, &ports);
+	const struct field *ports = FIELD_MEMBER(container, "ports");
+	size_t count = field_count(reader, ports);
 
 	for (size_t i = 0; i < count; i++) {
-		struct field port = field_element(&ports, i);
-		struct field number = field_member(&port, "containerPort");
+		const struct field *port = FIELD_ELEMENT(ports, i);
 
-		if (text_equals(json_get_string(port.value, "name", NULL), PORT_NAME))
-			return (int) field_integer(reader, &number, 1, 65535, DEFAULT_PORT);
+		if (text_equals(json_get_string(port->value, "name", NULL), PORT_NAME))
+			return (int) field_integer(reader, FIELD_MEMBER(port, "containerPort"), 1,
+						   65535, DEFAULT_PORT);
 	}
 	return DEFAULT_PORT;
 }
@@ -117,27 +107,20 @@ static int read_number_of_gpus(struct field_reader *reader, const struct field *
 	return JOB_GPUS_SHARED;
 }
 
-static bool asks_for_all_gpus(struct field_reader *reader, const struct field *template)
-{
-	static const char *const words[] = {JOB_GPUS_ALL_WORD};
-	struct field metadata = field_member(template, "metadata");
-	struct field annotations = field_member(&metadata, "annotations");
-	struct field word = field_map_entry(&annotations, JOB_ANNOTATION_GPUS);
-
-	return field_word(reader, &word, words, ARRAY_LEN(words), -1, -1) == 0;
-}
-
 static int read_gpus(struct field_reader *reader, const struct field *template,
 		     const struct field *container_field, struct container *container)
 {
-	struct field resources = field_member(container_field, "resources");
-	struct field limits = field_member(&resources, "limits");
-	struct field limit = field_map_entry(&limits, JOB_GPU_RESOURCE);
+	static const char *const words[] = {JOB_GPUS_ALL_WORD};
+	const struct field *metadata = FIELD_MEMBER(template, "metadata");
+	const struct field *annotations = FIELD_MEMBER(metadata, "annotations");
+	const struct field *resources = FIELD_MEMBER(container_field, "resources");
+	const struct field *limits = FIELD_MEMBER(resources, "limits");
+	const struct field *limit = FIELD_MAP_ENTRY(limits, JOB_GPU_RESOURCE);
+	bool wants_all = field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_GPUS),
+				    words, ARRAY_LEN(words), -1, -1) == 0;
 
-	container->gpu_place = field_place(reader, &limit);
-	if (asks_for_all_gpus(reader, template))
-		return JOB_GPUS_ALL;
-	return read_number_of_gpus(reader, &limit);
+	container->gpu_place = field_place(reader, limit);
+	return wants_all ? JOB_GPUS_ALL : read_number_of_gpus(reader, limit);
 }
 
 /* Of resources.limits or .requests; 0 if it has none. Kubernetes rejects invalid quantities. */
@@ -156,25 +139,22 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 			   struct arena *arena, struct role *role)
 {
 	struct container *container = &role->container;
-	struct field name = field_member(field, "name");
-	struct field image = field_member(field, "image");
-	struct field command = field_member(field, "command");
-	struct field args = field_member(field, "args");
-	struct field working_dir = field_member(field, "workingDir");
+	const struct field *command = FIELD_MEMBER(field, "command");
+	const struct field *working_dir = FIELD_MEMBER(field, "workingDir");
 
-	container->name = json_as_string(name.value, "");
-	container->image = json_as_string(image.value, NULL);
-	container->command = read_texts(reader, &command, arena);
-	container->args = read_texts(reader, &args, arena);
-	container->working_dir = field_text(reader, &working_dir, NULL);
+	container->name = json_get_string(field->value, "name", "");
+	container->image = json_get_string(field->value, "image", NULL);
+	container->command = read_texts(reader, command, arena);
+	container->args = read_texts(reader, FIELD_MEMBER(field, "args"), arena);
+	container->working_dir = field_text(reader, working_dir, NULL);
 	if (container->working_dir && container->working_dir[0] == '\0')
 		container->working_dir = NULL;
 	read_env(reader, field, arena, container);
 	container->processors = read_processors(field, "limits");
 	if (container->processors <= 0)
 		container->processors = read_processors(field, "requests");
-	container->command_place = field_place(reader, &command);
-	container->working_dir_place = field_place(reader, &working_dir);
+	container->command_place = field_place(reader, command);
+	container->working_dir_place = field_place(reader, working_dir);
 	role->port = read_port(reader, field);
 }
 
@@ -193,20 +173,20 @@ static size_t find_container(const struct field *containers, size_t count, const
 static void check_container(struct field_reader *reader, const struct field *containers,
 			    size_t index)
 {
-	struct field container = field_element(containers, index);
-	struct field name = field_member(&container, "name");
-	struct field image = field_member(&container, "image");
-	const char *name_text = field_text(reader, &name, NULL);
-	const char *image_text = field_text(reader, &image, "");
+	const struct field *container = FIELD_ELEMENT(containers, index);
+	const struct field *name = FIELD_MEMBER(container, "name");
+	const struct field *image = FIELD_MEMBER(container, "image");
+	const char *name_text = field_text(reader, name, NULL);
+	const char *image_text = field_text(reader, image, "");
 
-	(void) field_is_object(reader, &container);
+	(void) field_is_object(reader, container);
 	if (reader->strictness == JOB_ADMISSION && image_text[0] == '\0')
-		field_refuse(reader, &image, "Required value: must be required");
-	if (reader_is_strict(reader) && !field_is_set(&name))
-		field_refuse(reader, &name, "Required value");
+		field_refuse(reader, image, "Required value: must be required");
+	if (reader_is_strict(reader) && !field_is_set(name))
+		field_refuse(reader, name, "Required value");
 	if (reader_is_strict(reader) && name_text &&
 	    find_container(containers, index, name_text) < index)
-		field_refuse(reader, &name, "Duplicate value: \"%s\"", name_text);
+		field_refuse(reader, name, "Duplicate value: \"%s\"", name_text);
 }
 
 /* The webhook reports a Pod without containers twice, and so does this. Returns the number of those
@@ -246,32 +226,26 @@ static size_t count_values(const struct json *value)
 	return count;
 }
 
-static void check_template_size(struct field_reader *reader, const struct field *template)
-{
-	size_t count = count_values(template->value);
-
-	if (count > LIMIT_TEMPLATE_VALUES)
-		field_refuse(reader, template, "Too many: %zu values: must have at most %d", count,
-			     LIMIT_TEMPLATE_VALUES);
-}
-
 void job_read_template(struct field_reader *reader, const struct field *template,
 		       struct arena *arena, struct role *role)
 {
-	struct field pod = field_member(template, "spec");
-	struct field containers = field_member(&pod, "containers");
+	const struct field *pod = FIELD_MEMBER(template, "spec");
+	const struct field *containers = FIELD_MEMBER(pod, "containers");
+	size_t n_values = count_values(template->value);
 
 	role->template = template->value;
-	check_template_size(reader, template);
+	if (n_values > LIMIT_TEMPLATE_VALUES)
+		field_refuse(reader, template, "Too many: %zu values: must have at most %d",
+			     n_values, LIMIT_TEMPLATE_VALUES);
 	(void) field_is_object(reader, template);
-	(void) field_is_object(reader, &pod);
+	(void) field_is_object(reader, pod);
 	pod_fields_check(reader, template);
-	role->grace = field_seconds(reader, &pod, "terminationGracePeriodSeconds");
+	role->grace = field_seconds(reader, pod, "terminationGracePeriodSeconds");
 
-	size_t count = check_containers(reader, &containers);
-	size_t chosen = find_container(&containers, count, CONTAINER_NAME);
-	struct field container = field_element(&containers, chosen < count ? chosen : 0);
+	size_t count = check_containers(reader, containers);
+	size_t chosen = find_container(containers, count, CONTAINER_NAME);
+	const struct field *container = FIELD_ELEMENT(containers, chosen < count ? chosen : 0);
 
-	read_container(reader, &container, arena, role);
-	role->gpus = read_gpus(reader, template, &container, &role->container);
+	read_container(reader, container, arena, role);
+	role->gpus = read_gpus(reader, template, container, &role->container);
 }

@@ -16,9 +16,6 @@
 
 /* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60
-/* The longest time in a job file: 100 years. */
-#define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
-
 /* Faults. */
 
 void faults_done(struct faults *faults)
@@ -56,64 +53,51 @@ void fault_add(struct faults *faults, struct place place, const char *path, cons
 	};
 }
 
-static bool stands_before(const struct fault *a, const struct fault *b)
+static int64_t position_of(struct place place)
 {
-	return a->place.line < b->place.line ||
-	       (a->place.line == b->place.line && a->place.column < b->place.column);
+	return (int64_t) place.line << 32 | place.column;
 }
 
 void faults_sort(struct faults *faults, size_t first)
 {
 	for (size_t i = first + 1; i < faults->count; i++) {
 		struct fault fault = faults->list[i];
+		int64_t position = position_of(fault.place);
 		size_t at = i;
 
-		for (; at > first && stands_before(&fault, &faults->list[at - 1]); at--)
+		for (; at > first && position < position_of(faults->list[at - 1].place); at--)
 			faults->list[at] = faults->list[at - 1];
 		faults->list[at] = fault;
 	}
 }
 
-/* Length of a control character at the start: those of ASCII, and those of ISO 6429 (U+0080 to
- * U+009F), which many terminals obey as well; 0 if there is none. */
-static size_t control_size(const unsigned char *at)
-{
-	if (at[0] < ' ' || at[0] == 0x7f)
-		return 1;
-	return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
-}
-
-/* A user's key may contain any byte; a fault must stay on its line and move no cursor. */
+/* A user's key may contain any byte; a fault must stay on its line and move no cursor. Many
+ * terminals obey the control characters of ISO 6429 (U+0080 to U+009F), too. */
 static void add_printable(struct text *text, const char *string)
 {
-	while (*string) {
-		size_t size = control_size((const unsigned char *) string);
+	for (const unsigned char *at = (const unsigned char *) string; *at; at++) {
+		bool is_long_control = at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+		bool is_control = is_long_control || *at < ' ' || *at == 0x7f;
 
-		text_add_char(text, size > 0 ? '?' : *string);
-		string += size > 0 ? size : 1;
+		text_add_char(text, is_control ? '?' : (char) *at);
+		at += is_long_control;
 	}
-}
-
-static void describe_fault(const struct fault *fault, const char *file, struct text *text)
-{
-	if (file) {
-		add_printable(text, file);
-		if (fault->place.line > 0)
-			text_addf(text, ":%d:%d", fault->place.line, fault->place.column);
-		text_add(text, ": ");
-	}
-	if (fault->path[0] != '\0') {
-		add_printable(text, fault->path);
-		text_add(text, ": ");
-	}
-	add_printable(text, fault->sentence);
-	text_add_char(text, '\n');
 }
 
 void faults_describe(const struct faults *faults, const char *file, struct text *text)
 {
-	for (size_t i = 0; i < faults->count; i++)
-		describe_fault(&faults->list[i], file, text);
+	for (size_t i = 0; i < faults->count; i++) {
+		const struct fault *fault = &faults->list[i];
+
+		add_printable(text, file ? file : "");
+		if (file && fault->place.line > 0)
+			text_addf(text, ":%d:%d", fault->place.line, fault->place.column);
+		text_add(text, file ? ": " : "");
+		add_printable(text, fault->path);
+		text_add(text, fault->path[0] ? ": " : "");
+		add_printable(text, fault->sentence);
+		text_add_char(text, '\n');
+	}
 	if (faults->n_more > 0)
 		text_addf(text, "and %zu more fault%s\n", faults->n_more,
 			  faults->n_more == 1 ? "" : "s");
@@ -165,29 +149,22 @@ static void add_path(const struct field *field, bool is_for_document, struct tex
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
 
-/* Older versions of TFJob have the members of v1's spec.runPolicy in spec. */
-static struct place place_in_older(const struct document *document, const char *path)
-{
-	static const char beginning[] = "spec.runPolicy.";
-	struct text older CLEANUP(text_done) = {0};
-
-	if (!text_starts_with(path, beginning))
-		return document_place(document, path);
-	text_addf(&older, "spec.%s", path + strlen(beginning));
-	return document_place(document, text_of(&older));
-}
-
 struct place field_place(const struct field_reader *reader, const struct field *field)
 {
+	static const char policy[] = "spec.runPolicy.";
 	struct text path CLEANUP(text_done) = {0};
-	struct place place;
+	struct place place = {0};
 
 	if (!reader->document)
-		return (struct place){0};
+		return place;
 	add_path(field, true, &path);
-	if (!document_find(reader->document, text_of(&path), &place) && reader->is_older)
-		return place_in_older(reader->document, text_of(&path));
-	return place;
+	if (document_find(reader->document, text_of(&path), &place) || !reader->is_older ||
+	    !text_starts_with(text_of(&path), policy))
+		return place;
+	/* Older versions of TFJob have the members of v1's spec.runPolicy in spec. */
+	char *older CLEANUP(mem_free_text) = mem_format("spec.%s", path.bytes + strlen(policy));
+
+	return document_place(reader->document, older);
 }
 
 void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
@@ -285,11 +262,19 @@ void field_check_members(struct field_reader *reader, const struct field *object
 	if (!field_is_object(reader, object) || !reader_is_strict(reader))
 		return;
 	while (json_next(object->value, &key, &value))
-		if (name_find_word(words, n_words, key) < 0) {
-			struct field member = field_member(object, key);
+		if (name_find_word(words, n_words, key) < 0)
+			field_refuse_unknown(reader, FIELD_MEMBER(object, key), words, n_words);
+}
 
-			field_refuse_unknown(reader, &member, words, n_words);
-		}
+/* False for an absent one too, which is no fault. */
+static bool is_of_type(struct field_reader *reader, const struct field *field, enum json_type type,
+		       const char *expected)
+{
+	bool is_right = json_is(field->value, type);
+
+	if (field_is_set(field) && !is_right)
+		field_refuse_value(reader, field, "expected %s", expected);
+	return is_right;
 }
 
 /* Kubernetes never converts a number to text. Most users who get that fault wrote YAML without
@@ -299,16 +284,14 @@ const char *field_text(struct field_reader *reader, const struct field *field,
 {
 	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
 
-	if (field_is_set(field) && !json_is(field->value, JSON_STRING))
-		field_refuse_value(reader, field, "expected text%s",
-				   is_scalar ? "; put it in quotes" : "");
+	(void) is_of_type(reader, field, JSON_STRING,
+			  is_scalar ? "text; put it in quotes" : "text");
 	return json_as_string(field->value, otherwise);
 }
 
 bool field_bool(struct field_reader *reader, const struct field *field, bool otherwise)
 {
-	if (field_is_set(field) && !json_is(field->value, JSON_BOOL))
-		field_refuse_value(reader, field, "expected true or false");
+	(void) is_of_type(reader, field, JSON_BOOL, "true or false");
 	return json_as_bool(field->value, otherwise);
 }
 
@@ -316,29 +299,21 @@ int64_t field_integer(struct field_reader *reader, const struct field *field, in
 		      int64_t high, int64_t otherwise)
 {
 	int64_t number = json_as_integer(field->value, otherwise);
+	int64_t limit = number < low ? low : high;
 
-	if (!field_is_set(field))
-		return otherwise;
-	if (!json_is(field->value, JSON_INTEGER)) {
-		field_refuse_value(reader, field, "expected a whole number");
-		return otherwise;
-	}
-	if (number >= low && number <= high)
+	if (!is_of_type(reader, field, JSON_INTEGER, "a whole number") ||
+	    (number >= low && number <= high))
 		return number;
-
-	bool is_low = number < low;
-	int64_t limit = is_low ? low : high;
-
 	if (reader_is_strict(reader))
 		field_refuse_value(reader, field, "must be %s than or equal to %" PRId64,
-				   is_low ? "greater" : "less", limit);
+				   number < low ? "greater" : "less", limit);
 	return limit;
 }
 
 msec field_seconds(struct field_reader *reader, const struct field *object, const char *key)
 {
-	struct field field = field_member(object, key);
-	int64_t seconds = field_integer(reader, &field, 0, SECONDS_MAX, -1);
+	int64_t seconds = field_integer(reader, FIELD_MEMBER(object, key), 0,
+					MSEC_LONGEST / MSEC_PER_SECOND, -1);
 
 	return seconds < 0 ? -1 : seconds * MSEC_PER_SECOND;
 }
@@ -347,13 +322,10 @@ void field_refuse_word(struct field_reader *reader, const struct field *field, c
 		       const char *const *words, size_t n_words)
 {
 	struct text sentence CLEANUP(text_done) = {0};
-	const char *separator = "";
 
 	text_addf(&sentence, "Unsupported value: \"%s\": supported values: ", word);
-	for (size_t i = 0; i < n_words; i++) {
-		text_addf(&sentence, "%s\"%s\"", separator, words[i]);
-		separator = ", ";
-	}
+	for (size_t i = 0; i < n_words; i++)
+		text_addf(&sentence, "%s\"%s\"", i ? ", " : "", words[i]);
 	add_did_you_mean(&sentence, words, n_words, word);
 	field_refuse(reader, field, "%s", text_of(&sentence));
 }
@@ -362,14 +334,10 @@ int field_word(struct field_reader *reader, const struct field *field, const cha
 	       size_t n_words, int absent, int unknown)
 {
 	const char *word = field_text(reader, field, NULL);
-
-	if (!word)
-		return absent;
-
 	int found = name_find_word(words, n_words, word);
 
-	if (found >= 0)
-		return found;
+	if (!word || found >= 0)
+		return word ? found : absent;
 	if (reader_is_strict(reader))
 		field_refuse_word(reader, field, word, words, n_words);
 	return unknown;
@@ -377,20 +345,10 @@ int field_word(struct field_reader *reader, const struct field *field, const cha
 
 bool field_is_object(struct field_reader *reader, const struct field *field)
 {
-	if (!field_is_set(field))
-		return false;
-	if (json_is(field->value, JSON_OBJECT))
-		return true;
-	field_refuse_value(reader, field, "expected an object");
-	return false;
+	return is_of_type(reader, field, JSON_OBJECT, "an object");
 }
 
 size_t field_count(struct field_reader *reader, const struct field *field)
 {
-	if (!field_is_set(field))
-		return 0;
-	if (json_is(field->value, JSON_ARRAY))
-		return json_count(field->value);
-	field_refuse_value(reader, field, "expected a list");
-	return 0;
+	return is_of_type(reader, field, JSON_ARRAY, "a list") ? json_count(field->value) : 0;
 }

@@ -40,6 +40,10 @@ bool reader_is_strict(const struct field_reader *reader);
 struct field field_member(const struct field *object, const char *key);
 struct field field_map_entry(const struct field *map, const char *key);
 struct field field_element(const struct field *list, size_t index);
+/* The same as pointers, which are valid until the end of the block. */
+#define FIELD_MEMBER(object, key) ((const struct field[]){field_member((object), (key))})
+#define FIELD_MAP_ENTRY(map, key) ((const struct field[]){field_map_entry((map), (key))})
+#define FIELD_ELEMENT(list, index) ((const struct field[]){field_element((list), (index))})
 bool field_is_set(const struct field *field);
 
 /* Its place in the document; for an absent field that of the nearest existing parent. */

@@ -36,19 +36,16 @@ char *job_files_name(const char *job_name, const struct job_file *files, size_t 
 	return mem_format("%s.files-%zu-%016" PRIx64, job_name, part, digest);
 }
 
-static bool is_key(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len > 0 && len <= KEY_MAX && strspn(path, NAME_LETTERS NAME_DIGITS "-_.") == len &&
-	       !text_starts_with(path, "..") && !text_equals(path, ".") &&
-	       !text_starts_with(path, NUMBERED_KEY);
-}
-
 char *job_files_key(const struct job_file *file, size_t index)
 {
-	return is_key(file->path) ? mem_copy_text(file->path)
-				  : mem_format(NUMBERED_KEY "%zu", index);
+	const char *path = file->path;
+	size_t len = strlen(path);
+	bool is_key = len > 0 && len <= KEY_MAX &&
+		      strspn(path, NAME_LETTERS NAME_DIGITS "-_.") == len &&
+		      !text_starts_with(path, "..") && !text_equals(path, ".") &&
+		      !text_starts_with(path, NUMBERED_KEY);
+
+	return is_key ? mem_copy_text(path) : mem_format(NUMBERED_KEY "%zu", index);
 }
 
 int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_parts,
@@ -59,12 +56,12 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 
 	for (size_t i = 0; i < n_files; i++) {
 		if (files[i].len > JOB_FILES_PART_SIZE) {
-			err_set(err, ERR_LIMIT,
+			return err_set(
+				err, ERR_LIMIT,
 				"%s has %zu bytes, but a ConfigMap holds at most %d: use --sync "
 				"DIR, which compresses files, or put it into the image or on a "
 				"volume",
 				files[i].path, files[i].len, JOB_FILES_PART_SIZE);
-			return ERR_LIMIT;
 		}
 		if (filled + files[i].len > JOB_FILES_PART_SIZE) {
 			part++;
@@ -129,22 +126,10 @@ static void add_work_folder(struct json *spec, struct json *container)
 	json_set_string(container, "workingDir", JOB_WORK_FOLDER);
 }
 
-static void add_to_role(const struct json *role, const struct json *files_volume)
-{
-	struct json *template = json_get(role, "template");
-	struct json *spec = json_get(template, "spec");
-	struct json *container = pod_template_container(template);
-
-	json_append(json_array_at(spec, "volumes"), json_new_copy(files_volume));
-	pod_template_add_mount(container, FILES_VOLUME, JOB_FILES_FOLDER, true);
-	if (!json_get(container, "workingDir"))
-		add_work_folder(spec, container);
-}
-
 int job_document_add_files(struct json *document, const struct job_file *files, size_t n_files,
 			   struct err *err)
 {
-	const struct json *name = json_get_path(document, "metadata", "name", NULL);
+	const char *name = json_get_string(json_get(document, "metadata"), "name", "");
 	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
 	size_t *parts CLEANUP(mem_free_any) = NULL;
 	const char *title = NULL;
@@ -154,11 +139,18 @@ int job_document_add_files(struct json *document, const struct job_file *files, 
 
 	if (rc)
 		return rc;
-	struct json *volume CLEANUP(json_cleanup) =
-		files_volume_new(json_as_string(name, ""), files, n_files, parts);
+	struct json *volume CLEANUP(json_cleanup) = files_volume_new(name, files, n_files, parts);
 
-	while (json_next(roles, &title, &role))
-		add_to_role(role, volume);
+	while (json_next(roles, &title, &role)) {
+		struct json *template = json_get(role, "template");
+		struct json *spec = json_get(template, "spec");
+		struct json *container = pod_template_container(template);
+
+		json_append(json_array_at(spec, "volumes"), json_new_copy(volume));
+		pod_template_add_mount(container, FILES_VOLUME, JOB_FILES_FOLDER, true);
+		if (!json_get(container, "workingDir"))
+			add_work_folder(spec, container);
+	}
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/pod_fields.h"
+#include "spec/pod_template.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,34 +93,25 @@ static void add_ignored_containers(struct told *told, const struct role *role)
 	}
 }
 
-static void add_ignored_env_sources(struct told *told, const struct container *container)
-{
-	for (size_t i = 0; i < container->n_env; i++)
-		if (!container->env[i].value)
-			add_ignored_field(
-				told, mem_format("valueFrom of env '%s'", container->env[i].name));
-}
-
-static void add_ignored_job_fields(struct told *told, const struct json *document)
-{
-	if (json_get_path(document, "spec", "runPolicy", "schedulingPolicy", NULL))
-		add_ignored_field(told, mem_copy_text("schedulingPolicy"));
-	if (json_get_path(document, "spec", "elasticPolicy", NULL))
-		add_ignored_field(told, mem_copy_text("elasticPolicy"));
-}
-
 void job_describe_ignored_here(const struct job *job, struct text *text)
 {
 	struct told told CLEANUP(ignored_fields_done) = {0};
 
-	add_ignored_job_fields(&told, job->document);
+	if (json_get_path(job->document, "spec", "runPolicy", "schedulingPolicy", NULL))
+		add_ignored_field(&told, mem_copy_text("schedulingPolicy"));
+	if (json_get_path(job->document, "spec", "elasticPolicy", NULL))
+		add_ignored_field(&told, mem_copy_text("elasticPolicy"));
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
+		const struct env_entry *env = role->container.env;
 
 		add_ignored_members(&told, json_get(role->template, "spec"), honoured_pod_words,
 				    ARRAY_LEN(honoured_pod_words), pod_field_is_known);
 		add_ignored_containers(&told, role);
-		add_ignored_env_sources(&told, &role->container);
+		for (size_t at = 0; at < role->container.n_env; at++)
+			if (!env[at].value)
+				add_ignored_field(
+					&told, mem_format("valueFrom of env '%s'", env[at].name));
 	}
 	for (size_t i = 0; i < told.count; i++)
 		text_addf(text, "%s%s", i > 0 ? ", " : "", told.names[i]);
@@ -127,20 +119,14 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 		text_add(text, " and others");
 }
 
-static bool has_variable(const struct container *container, const char *name)
-{
-	for (size_t i = 0; i < container->n_env; i++)
-		if (text_equals(container->env[i].name, name))
-			return true;
-	return false;
-}
-
 static void describe_own(const struct job *job, const char *name, struct text *text)
 {
 	struct text roles CLEANUP(text_done) = {0};
 
 	for (size_t i = 0; i < job->n_roles; i++)
-		if (has_variable(&job->roles[i].container, name))
+		if (pod_template_find(
+			    json_get(pod_template_container(job->roles[i].template), "env"), "name",
+			    name))
 			text_addf(&roles, "%s%s", roles.len ? ", " : "", job->roles[i].name);
 	if (roles.len)
 		text_addf(text, "%s%s (%s)", text->len ? ", " : "", name, text_of(&roles));
@@ -164,18 +150,14 @@ static bool is_torchrun(const char *word)
 	       text_equals(word, "torch.distributed.launch");
 }
 
-static bool runs_torchrun(const struct container *container)
-{
-	for (const char *const *word = container->command; word && *word; word++)
-		if (is_torchrun(*word))
-			return true;
-	return false;
-}
-
 bool job_nests_torchrun(const struct job *job)
 {
-	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++)
-		if (runs_torchrun(&job->roles[i].container))
-			return true;
+	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++) {
+		const char *const *word = job->roles[i].container.command;
+
+		for (; word && *word; word++)
+			if (is_torchrun(*word))
+				return true;
+	}
 	return false;
 }

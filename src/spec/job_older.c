@@ -43,8 +43,8 @@ static bool move(struct json *from, struct json *to, const char *word)
 static void convert_run_policy(struct json *spec, const char *const *words, size_t n_words,
 			       struct text *changes)
 {
-	struct json *policy = json_get(spec, "runPolicy") ? json_get(spec, "runPolicy")
-							  : json_object_at(spec, "runPolicy");
+	struct json *present = json_get(spec, "runPolicy");
+	struct json *policy = present ? present : json_object_at(spec, "runPolicy");
 
 	for (size_t i = 0; i < n_words; i++)
 		if (move(spec, policy, words[i]))
@@ -52,16 +52,6 @@ static void convert_run_policy(struct json *spec, const char *const *words, size
 	if (json_is(policy, JSON_OBJECT) && !json_get(policy, "cleanPodPolicy")) {
 		json_set_string(policy, "cleanPodPolicy", clean_policy_words[CLEAN_RUNNING]);
 		text_add(changes, "; spec.runPolicy.cleanPodPolicy is Running, the old default");
-	}
-}
-
-static void remove_words_without_meaning(struct json *spec, struct text *changes)
-{
-	for (size_t i = 0; i < ARRAY_LEN(words_without_meaning); i++) {
-		if (!json_get(spec, words_without_meaning[i]))
-			continue;
-		json_remove(spec, words_without_meaning[i]);
-		text_addf(changes, "; spec.%s was removed", words_without_meaning[i]);
 	}
 }
 
@@ -185,7 +175,12 @@ void job_convert_older(struct field_reader *reader, const struct field *root,
 		return;
 	convert_run_policy(spec.value, run_policy_words, n_words, changes);
 	add_server_templates(spec.value, changes);
-	remove_words_without_meaning(spec.value, changes);
+	for (size_t i = 0; i < ARRAY_LEN(words_without_meaning); i++) {
+		if (!json_get(spec.value, words_without_meaning[i]))
+			continue;
+		json_remove(spec.value, words_without_meaning[i]);
+		text_addf(changes, "; spec.%s was removed", words_without_meaning[i]);
+	}
 	convert_termination(reader, &spec, changes);
 	convert_roles(spec.value, changes);
 }

@@ -75,42 +75,36 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 {
 	static const char *const kinds[] = {KIND, JOB_OLDEST_KIND};
 	static const char *const versions[] = {API_VERSION};
-	struct field kind = field_member(root, "kind");
-	struct field version = field_member(root, "apiVersion");
+	const struct field *kind = FIELD_MEMBER(root, "kind");
+	const struct field *version = FIELD_MEMBER(root, "apiVersion");
+	bool is_oldest = text_equals(json_as_string(version->value, ""), JOB_OLDEST_VERSION);
 	size_t n_refused = reader->n_refused;
 
 	if (!reader_is_strict(reader))
 		return true;
-	if (!field_is_set(&kind))
-		field_refuse(reader, &kind, "Required value: must be " KIND);
-	bool is_oldest = text_equals(json_as_string(version.value, ""), JOB_OLDEST_VERSION);
-
-	if (!refuse_other_kind(reader, &kind))
-		field_word(reader, &kind, kinds, is_oldest ? 2 : 1, 0, 0);
-	if (field_is_set(&kind) && reader->n_refused > n_refused)
+	if (!field_is_set(kind))
+		field_refuse(reader, kind, "Required value: must be " KIND);
+	if (!refuse_other_kind(reader, kind))
+		field_word(reader, kind, kinds, is_oldest ? 2 : 1, 0, 0);
+	if (field_is_set(kind) && reader->n_refused > n_refused)
 		return false;
-	if (!field_is_set(&version))
-		field_refuse(reader, &version, "Required value: must be " API_VERSION);
+	if (!field_is_set(version))
+		field_refuse(reader, version, "Required value: must be " API_VERSION);
 	else if (!reader->is_older)
-		field_word(reader, &version, versions, ARRAY_LEN(versions), 0, 0);
+		field_word(reader, version, versions, ARRAY_LEN(versions), 0, 0);
 	return true;
 }
 
-/* The letters of a DNS-1035 label, whatever its length: two faults of a name are reported as two.
- * The part of an elastic job has no objects on a cluster, so a digit may be first. */
-static bool has_letters_of_label(const char *name, bool may_begin_with_digit)
-{
-	size_t len = strlen(name);
-
-	return len > 0 && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
-	       (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) && name[len - 1] != '-';
-}
-
+/* Its letters are checked whatever its length is: two faults of a name are reported as two. The
+ * part of an elastic job has no objects on a cluster, so a digit may be first. */
 static void check_dns1035_name(struct field_reader *reader, const struct field *field,
 			       const char *name, bool may_begin_with_digit)
 {
-	bool is_long = strlen(name) > DNS_LABEL_MAX;
-	bool has_letters = has_letters_of_label(name, may_begin_with_digit);
+	size_t len = strlen(name);
+	bool is_long = len > DNS_LABEL_MAX;
+	bool has_letters = len > 0 && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
+			   (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) &&
+			   name[len - 1] != '-';
 
 	if (is_long || !has_letters)
 		field_refuse_value(reader, field, "should match: %s%s%s",
@@ -127,31 +121,8 @@ static void check_texts(struct field_reader *reader, const struct field *map)
 
 	if (!field_is_object(reader, map))
 		return;
-	while (json_next(map->value, &key, &value)) {
-		struct field entry = field_map_entry(map, key);
-
-		(void) field_text(reader, &entry, NULL);
-	}
-}
-
-static void read_fetches(struct field_reader *reader, const struct field *annotations,
-			 struct job *job)
-{
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_FETCH);
-	struct err err = {0};
-
-	if (fetch_read_all(json_as_string(field.value, NULL), job->arena, &job->fetches,
-			   &job->n_fetches, &err) < 0 &&
-	    reader_is_strict(reader))
-		field_refuse(reader, &field, "Invalid value: %s", err.text);
-}
-
-static int read_one_of_two(struct field_reader *reader, const struct field *annotations,
-			   const char *key, const char *const words[2], int absent, int unknown)
-{
-	struct field field = field_map_entry(annotations, key);
-
-	return field_word(reader, &field, words, 2, absent, unknown);
+	while (json_next(map->value, &key, &value))
+		(void) field_text(reader, FIELD_MAP_ENTRY(map, key), NULL);
 }
 
 /* An invalid value isolates the job, as the default does. */
@@ -163,125 +134,107 @@ static void read_choices(struct field_reader *reader, const struct field *annota
 	static const char *const gpus_words[] = {"replica", JOB_VISIBLE_GPUS_OF_JOB};
 	static const char *const grace_words[] = {"second", JOB_GRACE_AFTER_FAILURE_WHOLE};
 
-	job->has_private_network = read_one_of_two(
-		reader, annotations, JOB_ANNOTATION_PRIVATE_NETWORK, private_words, 0, 1);
-	job->has_network_policy = read_one_of_two(
-		reader, annotations, JOB_ANNOTATION_NETWORK_POLICY, policy_words, 1, 1);
+	job->has_private_network =
+		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_PRIVATE_NETWORK),
+			   private_words, 2, 0, 1);
+	job->has_network_policy =
+		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_NETWORK_POLICY),
+			   policy_words, 2, 1, 1);
 	job->has_common_gpus =
-		read_one_of_two(reader, annotations, JOB_ANNOTATION_VISIBLE_GPUS, gpus_words, 0, 0);
-	job->survivors_may_save = read_one_of_two(
-		reader, annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE, grace_words, 0, 0);
-	job->services = read_one_of_two(reader, annotations, JOB_ANNOTATION_SERVICES,
-					job_services_words, SERVICES_COUNT, SERVICES_COUNT);
-}
-
-static void read_pod_server(struct field_reader *reader, const struct field *annotations,
-			    struct job *job)
-{
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_POD_SERVER);
-	const char *text = json_as_string(field.value, NULL);
-	struct err err = {0};
-	int64_t port = 0;
-
-	if (text && text_read_int(text, 1, 65535, &port, &err) < 0)
-		field_refuse_value(reader, &field, "%s", err.text);
-	job->pod_server_port = (int) port;
+		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_VISIBLE_GPUS),
+			   gpus_words, 2, 0, 0);
+	job->survivors_may_save =
+		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE),
+			   grace_words, 2, 0, 0);
+	job->services = field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_SERVICES),
+				   job_services_words, 2, SERVICES_COUNT, SERVICES_COUNT);
 }
 
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
 			     struct job *job)
 {
-	struct field labels = field_member(metadata, "labels");
-	struct field annotations = field_member(metadata, "annotations");
+	const struct field *annotations = FIELD_MEMBER(metadata, "annotations");
+	const struct field *server = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_POD_SERVER);
+	const struct field *fetches = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_FETCH);
+	const char *server_port = json_as_string(server->value, NULL);
+	struct err err = {0};
+	int64_t port = 0;
 
-	check_texts(reader, &labels);
-	check_texts(reader, &annotations);
-	job->stop_reason = json_get_string(annotations.value, JOB_ANNOTATION_STOP, NULL);
-	job->elastic_id = json_get_string(annotations.value, JOB_ANNOTATION_ELASTIC, NULL);
-	read_choices(reader, &annotations, job);
-	read_pod_server(reader, &annotations, job);
-	read_fetches(reader, &annotations, job);
+	check_texts(reader, FIELD_MEMBER(metadata, "labels"));
+	check_texts(reader, annotations);
+	job->stop_reason = json_get_string(annotations->value, JOB_ANNOTATION_STOP, NULL);
+	job->elastic_id = json_get_string(annotations->value, JOB_ANNOTATION_ELASTIC, NULL);
+	read_choices(reader, annotations, job);
+	if (server_port && text_read_int(server_port, 1, 65535, &port, &err) < 0)
+		field_refuse_value(reader, server, "%s", err.text);
+	job->pod_server_port = (int) port;
+	if (fetch_read_all(json_as_string(fetches->value, NULL), job->arena, &job->fetches,
+			   &job->n_fetches, &err) < 0 &&
+	    reader_is_strict(reader))
+		field_refuse(reader, fetches, "Invalid value: %s", err.text);
 }
 
 static void read_metadata(struct field_reader *reader, const struct field *root, struct job *job)
 {
-	struct field metadata = field_member(root, "metadata");
-	struct field name = field_member(&metadata, "name");
-	struct field name_space = field_member(&metadata, "namespace");
+	const struct field *metadata = FIELD_MEMBER(root, "metadata");
+	const struct field *name = FIELD_MEMBER(metadata, "name");
 	bool is_elastic =
-		json_get_path(metadata.value, "annotations", JOB_ANNOTATION_ELASTIC, NULL) != NULL;
+		json_get_path(metadata->value, "annotations", JOB_ANNOTATION_ELASTIC, NULL) != NULL;
 
-	field_check_members(reader, &metadata, metadata_words, ARRAY_LEN(metadata_words));
-	job->name = field_text(reader, &name, "");
-	if (!field_is_set(&name))
-		field_refuse(reader, &name, "Required value: a job needs a name");
-	else if (json_is(name.value, JSON_STRING))
-		check_dns1035_name(reader, &name, job->name, is_elastic);
-	job->name_space = field_text(reader, &name_space, "");
+	field_check_members(reader, metadata, metadata_words, ARRAY_LEN(metadata_words));
+	job->name = field_text(reader, name, "");
+	if (!field_is_set(name))
+		field_refuse(reader, name, "Required value: a job needs a name");
+	else if (json_is(name->value, JSON_STRING))
+		check_dns1035_name(reader, name, job->name, is_elastic);
+	job->name_space = field_text(reader, FIELD_MEMBER(metadata, "namespace"), "");
 	if (job->name_space[0] == '\0')
 		job->name_space = "default";
-	read_annotations(reader, &metadata, job);
-}
-
-/* The webhook compares exactly, and rejects the empty text too. */
-static const char *read_managed_by(struct field_reader *reader, const struct field *run_policy)
-{
-	struct field field = field_member(run_policy, "managedBy");
-	const char *word = field_text(reader, &field, NULL);
-
-	if (word && name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), word) < 0)
-		field_refuse_word(reader, &field, word, managed_by_words,
-				  ARRAY_LEN(managed_by_words));
-	return word;
-}
-
-static void read_restarts(struct field_reader *reader, const struct field *run_policy,
-			  struct job *job)
-{
-	struct field backoff_limit = field_member(run_policy, "backoffLimit");
-	struct field restart_scope = field_member(run_policy, "restartScope");
-
-	job->backoff_limit = (int) field_integer(reader, &backoff_limit, 0, INT32_MAX, -1);
-	job->restart_scope = (enum restart_scope) field_word(
-		reader, &restart_scope, restart_scope_words, ARRAY_LEN(restart_scope_words),
-		RESTART_SCOPE_REPLICA, RESTART_SCOPE_REPLICA);
+	read_annotations(reader, metadata, job);
 }
 
 /* Also accepts a number, as in an image's STOPSIGNAL. */
 static void read_stop_signal(struct field_reader *reader, const struct field *run_policy,
 			     struct job *job)
 {
-	struct field field = field_member(run_policy, "stopSignal");
-	bool is_number = json_is(field.value, JSON_INTEGER);
+	const struct field *field = FIELD_MEMBER(run_policy, "stopSignal");
+	bool is_number = json_is(field->value, JSON_INTEGER);
 	const char *word =
-		is_number ? arena_format(job->arena, "%" PRId64, json_as_integer(field.value, 0))
-			  : field_text(reader, &field, NULL);
+		is_number ? arena_format(job->arena, "%" PRId64, json_as_integer(field->value, 0))
+			  : field_text(reader, field, NULL);
 	struct err err = {0};
 
 	if (word && stop_signal_read(word, &job->stop_signal, &err) < 0 && reader_is_strict(reader))
-		field_refuse(reader, &field, "Invalid value: %s", err.text);
+		field_refuse(reader, field, "Invalid value: %s", err.text);
 }
 
 static void read_run_policy(struct field_reader *reader, const struct field *spec, struct job *job)
 {
-	struct field run_policy = field_member(spec, "runPolicy");
-	struct field clean = field_member(&run_policy, "cleanPodPolicy");
-	struct field suspend = field_member(&run_policy, "suspend");
-	struct field scheduling = field_member(&run_policy, "schedulingPolicy");
+	const struct field *policy = FIELD_MEMBER(spec, "runPolicy");
+	const struct field *manager = FIELD_MEMBER(policy, "managedBy");
 
-	field_check_members(reader, &run_policy, run_policy_words, ARRAY_LEN(run_policy_words));
-	job->clean_policy = (enum clean_policy) field_word(reader, &clean, clean_policy_words,
-							   ARRAY_LEN(clean_policy_words),
-							   CLEAN_NONE, CLEAN_ALL);
-	job->is_suspended = field_bool(reader, &suspend, false);
-	job->ttl_after_finished = field_seconds(reader, &run_policy, "ttlSecondsAfterFinished");
-	job->active_deadline = field_seconds(reader, &run_policy, "activeDeadlineSeconds");
-	job->grace = field_seconds(reader, &run_policy, "gracePeriodSeconds");
-	job->managed_by = read_managed_by(reader, &run_policy);
-	read_stop_signal(reader, &run_policy, job);
-	read_restarts(reader, &run_policy, job);
-	field_check_members(reader, &scheduling, scheduling_policy_words,
-			    ARRAY_LEN(scheduling_policy_words));
+	field_check_members(reader, policy, run_policy_words, ARRAY_LEN(run_policy_words));
+	job->clean_policy = (enum clean_policy) field_word(
+		reader, FIELD_MEMBER(policy, "cleanPodPolicy"), clean_policy_words,
+		ARRAY_LEN(clean_policy_words), CLEAN_NONE, CLEAN_ALL);
+	job->is_suspended = field_bool(reader, FIELD_MEMBER(policy, "suspend"), false);
+	job->ttl_after_finished = field_seconds(reader, policy, "ttlSecondsAfterFinished");
+	job->active_deadline = field_seconds(reader, policy, "activeDeadlineSeconds");
+	job->grace = field_seconds(reader, policy, "gracePeriodSeconds");
+	/* The webhook compares exactly, and rejects the empty text too. */
+	job->managed_by = field_text(reader, manager, NULL);
+	if (job->managed_by &&
+	    name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), job->managed_by) < 0)
+		field_refuse_word(reader, manager, job->managed_by, managed_by_words,
+				  ARRAY_LEN(managed_by_words));
+	read_stop_signal(reader, policy, job);
+	job->backoff_limit =
+		(int) field_integer(reader, FIELD_MEMBER(policy, "backoffLimit"), 0, INT32_MAX, -1);
+	job->restart_scope = (enum restart_scope) field_word(
+		reader, FIELD_MEMBER(policy, "restartScope"), restart_scope_words,
+		ARRAY_LEN(restart_scope_words), RESTART_SCOPE_REPLICA, RESTART_SCOPE_REPLICA);
+	field_check_members(reader, FIELD_MEMBER(policy, "schedulingPolicy"),
+			    scheduling_policy_words, ARRAY_LEN(scheduling_policy_words));
 }
 
 /* Fields of older versions of TFJob were one level higher, and users still write them there. */
@@ -293,15 +246,14 @@ static void check_spec_members(struct field_reader *reader, const struct field *
 	if (!reader_is_strict(reader))
 		return;
 	while (json_next(spec->value, &key, &value)) {
-		struct field member = field_member(spec, key);
+		const struct field *member = FIELD_MEMBER(spec, key);
 
 		if (name_find_word(spec_words, ARRAY_LEN(spec_words), key) >= 0)
 			continue;
 		if (name_find_word(run_policy_words, ARRAY_LEN(run_policy_words), key) >= 0)
-			field_refuse(reader, &member,
-				     "unknown field; it belongs in spec.runPolicy");
+			field_refuse(reader, member, "unknown field; it belongs in spec.runPolicy");
 		else
-			field_refuse_unknown(reader, &member, spec_words, ARRAY_LEN(spec_words));
+			field_refuse_unknown(reader, member, spec_words, ARRAY_LEN(spec_words));
 	}
 }
 
@@ -311,44 +263,35 @@ static void read_spec(struct field_reader *reader, const struct field *root, str
 		[SUCCESS_DEFAULT] = "",
 		[SUCCESS_ALL_WORKERS] = "AllWorkers",
 	};
-	struct field spec = field_member(root, "spec");
-	struct field success = field_member(&spec, "successPolicy");
-	struct field dynamic = field_member(&spec, "enableDynamicWorker");
-	struct field elastic = field_member(&spec, "elasticPolicy");
+	const struct field *spec = FIELD_MEMBER(root, "spec");
 
-	if (field_is_object(reader, &spec))
-		check_spec_members(reader, &spec);
-	job->success_policy = (enum success_policy) field_word(reader, &success, success_words,
-							       ARRAY_LEN(success_words),
-							       SUCCESS_DEFAULT, SUCCESS_DEFAULT);
-	job->is_dynamic = field_bool(reader, &dynamic, false);
-	(void) field_is_object(reader, &elastic); /* elastic jobs will use it */
-	read_run_policy(reader, &spec, job);
-	job_read_roles(reader, &spec, job);
+	if (field_is_object(reader, spec))
+		check_spec_members(reader, spec);
+	job->success_policy = (enum success_policy) field_word(
+		reader, FIELD_MEMBER(spec, "successPolicy"), success_words,
+		ARRAY_LEN(success_words), SUCCESS_DEFAULT, SUCCESS_DEFAULT);
+	job->is_dynamic = field_bool(reader, FIELD_MEMBER(spec, "enableDynamicWorker"), false);
+	/* Elastic jobs will use it. */
+	(void) field_is_object(reader, FIELD_MEMBER(spec, "elasticPolicy"));
+	read_run_policy(reader, spec, job);
+	job_read_roles(reader, spec, job);
 }
 
-/* The Pods' grace period on Kubernetes, if the job sets none itself: the longest of its
- * templates. */
-static void set_default_grace(struct job *job)
+/* That of a stop which was requested with its own, else the job's, else the Pods' grace period on
+ * Kubernetes: the longest of its templates. */
+static void choose_grace(struct job *job)
 {
-	if (job->grace >= 0)
-		return;
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (job->roles[i].grace > job->grace)
-			job->grace = job->roles[i].grace;
-	if (job->grace < 0)
-		job->grace = DEFAULT_GRACE_SECONDS * MSEC_PER_SECOND;
-}
-
-/* A stop that was requested with its own grace period. */
-static void set_grace_of_stop(struct job *job)
-{
-	const char *word = json_as_string(json_get_path(job->document, "metadata", "annotations",
-							JOB_ANNOTATION_STOP_GRACE, NULL),
-					  NULL);
+	const struct json *of_stop = json_get_path(job->document, "metadata", "annotations",
+						   JOB_ANNOTATION_STOP_GRACE, NULL);
+	bool is_given = job->grace >= 0;
 	int64_t seconds;
 
-	if (job->stop_reason && word && text_read_int(word, 0, INT32_MAX, &seconds, NULL) == 0)
+	for (size_t i = 0; i < job->n_roles && !is_given; i++)
+		job->grace = msec_max(job->grace, job->roles[i].grace);
+	if (job->grace < 0)
+		job->grace = DEFAULT_GRACE_SECONDS * MSEC_PER_SECOND;
+	if (job->stop_reason &&
+	    text_read_int(json_as_string(of_stop, ""), 0, INT32_MAX, &seconds, NULL) == 0)
 		job->grace = seconds * MSEC_PER_SECOND;
 }
 
@@ -370,19 +313,10 @@ static void normalise(const struct job *job)
 				stop_signal);
 }
 
-/* The first two characters of the changes are a separator. */
-static void convert_older(struct field_reader *reader, const struct field *root, struct job *job)
-{
-	struct text changes CLEANUP(text_done) = {0};
-
-	job_convert_older(reader, root, run_policy_words, ARRAY_LEN(run_policy_words), &changes);
-	if (changes.len)
-		job->changes = arena_copy_text(job->arena, text_of(&changes) + strlen("; "));
-}
-
 static void read_root(struct field_reader *reader, struct job *job)
 {
 	struct field root = {.value = job->document};
+	struct text changes CLEANUP(text_done) = {0};
 
 	if (!json_is(root.value, JSON_OBJECT)) {
 		field_refuse(reader, &root, "expected a " KIND " object");
@@ -391,35 +325,30 @@ static void read_root(struct field_reader *reader, struct job *job)
 	if (!read_kind(reader, &root))
 		return;
 	if (reader_is_strict(reader))
-		convert_older(reader, &root, job);
+		job_convert_older(reader, &root, run_policy_words, ARRAY_LEN(run_policy_words),
+				  &changes);
+	if (changes.len) /* its first two characters are a separator */
+		job->changes = arena_copy_text(job->arena, text_of(&changes) + strlen("; "));
 	field_check_members(reader, &root, root_words, ARRAY_LEN(root_words));
 	read_metadata(reader, &root, job);
 	read_spec(reader, &root, job);
-	set_default_grace(job);
-	set_grace_of_stop(job);
+	choose_grace(job);
 	normalise(job);
-}
-
-static struct job *job_new(const struct json *root)
-{
-	struct arena *arena = arena_new();
-	struct job *job = arena_take(arena, sizeof(*job));
-
-	*job = (struct job){
-		.arena = arena, .uid = "", .document = json_new_copy(root), .n_references = 1};
-	return job;
 }
 
 int job_read(const struct json *root, const struct document *document,
 	     enum job_strictness strictness, struct faults *faults, struct job **ret_job)
 {
-	struct job *job CLEANUP(job_cleanup) = job_new(root);
+	struct arena *arena = arena_new();
+	struct job *job CLEANUP(job_cleanup) = arena_take(arena, sizeof(*job));
 	struct field_reader reader = {.document = document,
 				      .strictness = strictness,
 				      .faults = faults,
 				      .is_older = strictness == JOB_STRICT && job_is_older(root)};
 	size_t n_before = faults->count;
 
+	*job = (struct job){
+		.arena = arena, .uid = "", .document = json_new_copy(root), .n_references = 1};
 	read_root(&reader, job);
 	if (reader.n_refused > 0) {
 		faults_sort(faults, n_before);

@@ -29,7 +29,8 @@ struct entry {
 	enum role_kind kind;
 };
 
-/* All roles of a file, in its order. */
+/* All roles of a file, in the order of enum role_kind, in which success and failure are evaluated;
+ * equal kinds are in the order of the file. */
 struct entries {
 	struct field container; /* tfReplicaSpecs or replicaSpecs */
 	bool is_list;
@@ -42,27 +43,8 @@ static bool is_canonical(const struct entry *entry)
 	return text_equals(entry->written, entry->title);
 }
 
-static struct entry *find_same_role(struct entries *entries, const struct entry *entry)
-{
-	for (size_t i = 0; i < entries->count; i++)
-		if (text_equals_ignoring_case(entries->list[i].title, entry->title))
-			return &entries->list[i];
-	return NULL;
-}
-
 /* One role written twice is a fault in a file. In the old operator the spelling that is not the
  * canonical one won. */
-static void merge_duplicate_role(struct field_reader *reader, struct entry *there,
-				 const struct entry *entry)
-{
-	if (reader_is_strict(reader))
-		field_refuse(reader, &entry->spec,
-			     "Duplicate value: \"%s\": this role is there as \"%s\"",
-			     entry->written, there->written);
-	else if (is_canonical(there))
-		*there = *entry;
-}
-
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
@@ -74,17 +56,32 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 		.title = kind == ROLE_OTHER ? written : role_titles[kind],
 		.kind = kind,
 	};
-	struct entry *there = find_same_role(entries, &entry);
+	size_t at = entries->count;
 
 	if (kind == ROLE_OTHER && reader_is_strict(reader))
 		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
-	if (there)
-		merge_duplicate_role(reader, there, &entry);
-	else if (entries->count == LIMIT_ROLES)
+	for (size_t i = 0; i < entries->count; i++) {
+		struct entry *there = &entries->list[i];
+
+		if (!text_equals_ignoring_case(there->title, entry.title))
+			continue;
+		if (reader_is_strict(reader))
+			field_refuse(reader, spec,
+				     "Duplicate value: \"%s\": this role is there as \"%s\"",
+				     written, there->written);
+		else if (is_canonical(there))
+			*there = entry;
+		return;
+	}
+	if (entries->count == LIMIT_ROLES) {
 		field_refuse(reader, &entries->container, "Too many: must have at most %d roles",
 			     LIMIT_ROLES);
-	else
-		entries->list[entries->count++] = entry;
+		return;
+	}
+	for (; at > 0 && kind < entries->list[at - 1].kind; at--)
+		entries->list[at] = entries->list[at - 1];
+	entries->list[at] = entry;
+	entries->count++;
 }
 
 /* The API server drops keys without a value before an operator sees them. */
@@ -94,10 +91,10 @@ static void collect_from_map(struct field_reader *reader, struct entries *entrie
 	struct json *value;
 
 	while (json_next(entries->container.value, &key, &value)) {
-		struct field spec = field_map_entry(&entries->container, key);
+		const struct field *spec = FIELD_MAP_ENTRY(&entries->container, key);
 
-		if (reader_is_strict(reader) || field_is_set(&spec))
-			add_entry(reader, entries, &spec, &spec, key);
+		if (reader_is_strict(reader) || field_is_set(spec))
+			add_entry(reader, entries, spec, spec, key);
 	}
 }
 
@@ -106,11 +103,11 @@ static void collect_from_list(struct field_reader *reader, struct entries *entri
 	size_t count = field_count(reader, &entries->container);
 
 	for (size_t i = 0; i < count; i++) {
-		struct field spec = field_element(&entries->container, i);
-		struct field type = field_member(&spec, "tfReplicaType");
+		const struct field *spec = FIELD_ELEMENT(&entries->container, i);
+		const struct field *type = FIELD_MEMBER(spec, "tfReplicaType");
 
-		add_entry(reader, entries, &spec, &type,
-			  field_text(reader, &type, role_titles[ROLE_CHIEF]));
+		add_entry(reader, entries, spec, type,
+			  field_text(reader, type, role_titles[ROLE_CHIEF]));
 	}
 }
 
@@ -136,36 +133,6 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 		collect_from_map(reader, entries);
 }
 
-/* A rejected number counts as one replica, so that the job does not also get the fault that it has
- * no replicas. */
-static int read_replicas(struct field_reader *reader, const struct field *replicas)
-{
-	size_t n_refused = reader->n_refused;
-	int64_t count = field_integer(reader, replicas, 0, INT32_MAX, 1);
-
-	return reader->n_refused > n_refused ? 1 : (int) count;
-}
-
-/* Training code knows one chief; TensorFlow rejects a cluster with two. */
-static void check_leader_is_one(struct field_reader *reader, const struct field *replicas,
-				const struct role *role)
-{
-	if (reader_is_strict(reader) && role->replicas > 1 &&
-	    (role->kind == ROLE_CHIEF || role->kind == ROLE_MASTER))
-		field_refuse_value(reader, replicas, "a job has one %s", role->name);
-}
-
-/* It is part of the names of Pods and files. When strict, only known roles are accepted; the old
- * webhook accepted any. */
-static void check_role_name(struct field_reader *reader, const struct entry *entry,
-			    const struct role *role)
-{
-	if (reader->strictness == JOB_LENIENT && !name_is_dns_label(role->name))
-		field_refuse(reader, &entry->spec,
-			     "Invalid value: \"%s\": a role is named with letters, digits and '-'",
-			     entry->written);
-}
-
 /* A server would reject a Pod with any other policy: such a job waits silently for ever under
  * training-operator, and would train without restarts on this machine. */
 static enum restart_policy read_policy(struct field_reader *reader, const struct field *policy)
@@ -183,9 +150,8 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 		      const struct entry *entry, struct arena *arena, struct role *role)
 {
 	const struct field *spec = &entry->spec;
-	struct field replicas = field_member(spec, "replicas");
-	struct field policy = field_member(spec, "restartPolicy");
-	struct field template = field_member(spec, "template");
+	const struct field *replicas = FIELD_MEMBER(spec, "replicas");
+	bool is_leader = entry->kind == ROLE_CHIEF || entry->kind == ROLE_MASTER;
 	char *name = arena_copy_text(arena, entry->title);
 
 	for (char *at = name; *at; at++)
@@ -195,25 +161,23 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	role->kind = entry->kind;
 	role->title = arena_copy_text(arena, entry->title);
 	role->name = name;
-	role->replicas = read_replicas(reader, &replicas);
-	check_role_name(reader, entry, role);
-	check_leader_is_one(reader, &replicas, role);
-	role->restart_policy = read_policy(reader, &policy);
-	job_read_template(reader, &template, arena, role);
-}
+	/* A rejected number counts as one replica, so that the job does not also get the fault that
+	 * it has no replicas. */
+	size_t n_refused = reader->n_refused;
+	int64_t count = field_integer(reader, replicas, 0, INT32_MAX, 1);
 
-/* Success and failure are evaluated in the order of enum role_kind; equal kinds keep the order of
- * the file. */
-static void sort_by_kind(struct entries *entries)
-{
-	for (size_t i = 1; i < entries->count; i++) {
-		struct entry entry = entries->list[i];
-		size_t at = i;
-
-		for (; at > 0 && entry.kind < entries->list[at - 1].kind; at--)
-			entries->list[at] = entries->list[at - 1];
-		entries->list[at] = entry;
-	}
+	role->replicas = reader->n_refused > n_refused ? 1 : (int) count;
+	/* It is part of the names of Pods and files. When strict, only known roles are accepted;
+	 * the old webhook accepted any. */
+	if (reader->strictness == JOB_LENIENT && !name_is_dns_label(role->name))
+		field_refuse(reader, spec,
+			     "Invalid value: \"%s\": a role is named with letters, digits and '-'",
+			     entry->written);
+	/* Training code knows one chief; TensorFlow rejects a cluster with two. */
+	if (reader_is_strict(reader) && role->replicas > 1 && is_leader)
+		field_refuse_value(reader, replicas, "a job has one %s", role->name);
+	role->restart_policy = read_policy(reader, FIELD_MEMBER(spec, "restartPolicy"));
+	job_read_template(reader, FIELD_MEMBER(spec, "template"), arena, role);
 }
 
 /* The webhook compares the keys as written; a job that can never run is rejected in any
@@ -272,7 +236,6 @@ void job_read_roles(struct field_reader *reader, const struct field *spec, struc
 	struct entries entries = {0};
 
 	collect(reader, spec, &entries);
-	sort_by_kind(&entries);
 	check_leaders(reader, &entries);
 	job->n_roles = entries.count;
 	job->roles = arena_take_array(job->arena, entries.count, sizeof(*job->roles));

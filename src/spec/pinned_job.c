@@ -49,28 +49,18 @@ static void copy_unpinned_member(struct json *parent, const char *object, const 
 		json_remove(json_get(parent, object), key);
 }
 
-static void copy_replica_counts(struct json *roles, const struct json *roles_from)
-{
-	const char *key = NULL;
-	struct json *role;
-
-	while (json_next(roles, &key, &role)) {
-		const struct json *replicas = json_get(json_get(roles_from, key), "replicas");
-
-		if (replicas)
-			json_set(role, "replicas", json_new_copy(replicas));
-	}
-}
-
 static void copy_unpinned_fields(struct json *document, const struct json *from)
 {
 	struct json *metadata = json_get(document, "metadata");
 	struct json *spec = json_get(document, "spec");
 	const struct json *metadata_from = json_get(from, "metadata");
 	const struct json *spec_from = json_get(from, "spec");
+	const char *key = NULL;
+	struct json *role;
 
-	copy_replica_counts(json_get(spec, "tfReplicaSpecs"),
-			    json_get(spec_from, "tfReplicaSpecs"));
+	while (json_next(json_get(spec, "tfReplicaSpecs"), &key, &role))
+		json_copy_member(role, json_get_path(spec_from, "tfReplicaSpecs", key, NULL),
+				 "replicas");
 	copy_unpinned_member(spec, "runPolicy", "suspend", spec_from);
 	copy_unpinned_member(metadata, "annotations", JOB_ANNOTATION_STOP, metadata_from);
 	copy_unpinned_member(metadata, "annotations", JOB_ANNOTATION_STOP_GRACE, metadata_from);
@@ -83,22 +73,18 @@ struct differences {
 	int count;
 };
 
-/* "spec.tfReplicaSpecs[Worker]": the user's own keys are in brackets. */
-static char *path_of_member(const char *path, const char *key)
-{
-	if (!strspn(key, NAME_LOWER) || key[strspn(key, NAME_LETTERS NAME_DIGITS)])
-		return mem_format("%s[%s]", path, key);
-	return mem_format("%s%s%s", path, *path ? "." : "", key);
-}
-
 static void compare(const char *path, const struct json *before, const struct json *after,
 		    struct differences *differences);
 
+/* Its path is "spec.tfReplicaSpecs[Worker]": the user's own keys are in brackets. */
 static void compare_member(const char *path, const char *key, const struct json *before,
 			   const struct json *after, struct differences *differences)
 {
+	bool is_own = !strspn(key, NAME_LOWER) || key[strspn(key, NAME_LETTERS NAME_DIGITS)];
 	char *member CLEANUP(mem_free_text) =
-		strlen(key) > KEY_TOLD ? mem_copy_text(path) : path_of_member(path, key);
+		strlen(key) > KEY_TOLD ? mem_copy_text(path)
+		: is_own               ? mem_format("%s[%s]", path, key)
+				       : mem_format("%s%s%s", path, *path ? "." : "", key);
 
 	compare(member, json_get(before, key), json_get(after, key), differences);
 }
@@ -116,16 +102,6 @@ static void compare_members(const char *path, const struct json *before, const s
 			compare_member(path, key, before, after, differences);
 }
 
-static void compare_elements(const char *path, const struct json *before, const struct json *after,
-			     struct differences *differences)
-{
-	for (size_t i = 0; i < json_count(before); i++) {
-		char *element CLEANUP(mem_free_text) = mem_format("%s[%zu]", path, i);
-
-		compare(element, json_at(before, i), json_at(after, i), differences);
-	}
-}
-
 static bool is_object_or_absent(const struct json *value)
 {
 	return json_is(value, JSON_OBJECT) || json_is(value, JSON_NULL);
@@ -135,15 +111,20 @@ static bool is_object_or_absent(const struct json *value)
 static void compare(const char *path, const struct json *before, const struct json *after,
 		    struct differences *differences)
 {
+	bool are_lists = json_is(before, JSON_ARRAY) && json_is(after, JSON_ARRAY) &&
+			 json_count(before) == json_count(after);
+
 	if (json_equals(before, after))
 		return;
 	if (is_object_or_absent(before) && is_object_or_absent(after))
 		compare_members(path, before, after, differences);
-	else if (json_is(before, JSON_ARRAY) && json_is(after, JSON_ARRAY) &&
-		 json_count(before) == json_count(after))
-		compare_elements(path, before, after, differences);
-	else if (differences->count++ < FIELDS_TOLD)
+	else if (!are_lists && differences->count++ < FIELDS_TOLD)
 		text_addf(differences->fields, "%s%s", differences->count > 1 ? ", " : "", path);
+	for (size_t i = 0; are_lists && i < json_count(before); i++) {
+		char *element CLEANUP(mem_free_text) = mem_format("%s[%zu]", path, i);
+
+		compare(element, json_at(before, i), json_at(after, i), differences);
+	}
 }
 
 /* Applying. */

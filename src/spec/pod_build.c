@@ -72,13 +72,6 @@ static struct json *under_new(const struct json *template)
 
 /* Options with a syntax of their own: an error is a line of `faults` that names the option. */
 
-static void add_pull_secrets(const struct pod_texts *names, struct json *spec)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!pod_template_find(json_get(spec, "imagePullSecrets"), "name", names->list[i]))
-			(void) pod_template_add(spec, "imagePullSecrets", names->list[i]);
-}
-
 /* Sets `requests`; and `limits` if the container has one, or for memory, which is always limited.
  * The option has the resource's name. */
 static void add_quantity(const char *resource, const char *quantity, bool is_memory,
@@ -100,6 +93,16 @@ static void add_quantity(const char *resource, const char *quantity, bool is_mem
 		json_set_string(json_object_at(resources, "limits"), resource, quantity);
 }
 
+/* Cuts off the part after the separator; NULL: there is none. */
+static char *cut_off(char *text, char separator)
+{
+	char *found = text ? strchr(text, separator) : NULL;
+
+	if (found)
+		*found++ = '\0';
+	return found;
+}
+
 /* Devices are whole numbers, and their limit is their request. */
 static void add_gpu(const char *gpu, struct json *template, struct json *container,
 		    struct text *faults)
@@ -115,12 +118,10 @@ static void add_gpu(const char *gpu, struct json *template, struct json *contain
 	if (text_equals(gpu, "none"))
 		gpu = "0";
 	char *resource CLEANUP(mem_free_text) = mem_copy_text(gpu);
-	char *equals = strchr(resource, '=');
-	const char *number = equals ? equals + 1 : gpu;
+	const char *after = cut_off(resource, '=');
+	const char *number = after ? after : gpu;
 	int64_t count;
 
-	if (equals)
-		*equals = '\0';
 	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL)) {
 		text_add_line_once(
 			faults,
@@ -128,7 +129,7 @@ static void add_gpu(const char *gpu, struct json *template, struct json *contain
 			number, JOB_GPUS_MAX);
 		return;
 	}
-	if (equals && !name_is_qualified(resource)) {
+	if (after && !name_is_qualified(resource)) {
 		text_add_line_once(faults,
 				   "--gpu: '%s' is not a resource (expected N, or RESOURCE=N, for "
 				   "example amd.com/gpu=1)",
@@ -138,77 +139,43 @@ static void add_gpu(const char *gpu, struct json *template, struct json *contain
 	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
 	struct json *resources = json_object_at(container, "resources");
 
-	json_set_string(json_object_at(resources, "limits"), equals ? resource : JOB_GPU_RESOURCE,
+	json_set_string(json_object_at(resources, "limits"), after ? resource : JOB_GPU_RESOURCE,
 			quantity);
 }
 
-static void add_node_selectors(const struct pod_texts *texts, struct json *spec,
-			       struct text *faults)
-{
-	for (size_t i = 0; i < texts->count; i++) {
-		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
-		char *value = strchr(key, '=');
+/* The functions for one value of a list option split it in place. False when it has another form
+ * than the option's. */
 
-		if (value)
-			*value++ = '\0';
-		if (!value || !name_is_qualified(key) || !name_is_label_value(value))
-			text_add_line_once(
-				faults, "--node-selector: '%s' is not a label (expected KEY=VALUE)",
-				texts->list[i]);
-		else
-			json_set_string(json_object_at(spec, "nodeSelector"), key, value);
-	}
+static bool add_node_selector(char *key, struct json *spec, struct json *container)
+{
+	const char *value = cut_off(key, '=');
+	bool is_label = value && name_is_qualified(key) && name_is_label_value(value);
+
+	(void) container;
+	if (is_label)
+		json_set_string(json_object_at(spec, "nodeSelector"), key, value);
+	return is_label;
 }
 
-/* Splits KEY[=VALUE][:EFFECT] in place. False when it has another form. */
-static bool split_toleration(char *text, char **ret_value, char **ret_effect)
+static bool add_toleration(char *key, struct json *spec, struct json *container)
 {
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-	char *effect = strrchr(text, ':');
-	char *value = strchr(text, '=');
+	char *effect = strrchr(key, ':'), *value = cut_off(key, '=');
 
+	(void) container;
 	if (effect)
 		*effect++ = '\0';
-	if (value)
-		*value++ = '\0';
-	*ret_value = value;
-	*ret_effect = effect;
-	if (effect && name_find_word(effects, ARRAY_LEN(effects), effect) < 0)
+	bool is_any = text_equals(key, "*");
+
+	if ((effect && name_find_word(effects, ARRAY_LEN(effects), effect) < 0) ||
+	    (value && (is_any || !name_is_label_value(value))) ||
+	    (!is_any && !name_is_qualified(key)))
 		return false;
-	if (text_equals(text, "*"))
-		return !value;
-	return name_is_qualified(text) && (!value || name_is_label_value(value));
-}
-
-static struct json *toleration_new(const char *key, const char *value, const char *effect)
-{
-	struct json *toleration = json_new_object();
-
-	if (!text_equals(key, "*"))
-		json_set_string(toleration, "key", key);
-	json_set_string(toleration, "operator", value ? "Equal" : "Exists");
-	json_set_string(toleration, "value", value);
-	json_set_string(toleration, "effect", effect);
-	return toleration;
-}
-
-static void add_tolerations(const struct pod_texts *texts, struct json *spec, struct text *faults)
-{
-	for (size_t i = 0; i < texts->count; i++) {
-		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
-		char *value, *effect;
-
-		if (!split_toleration(key, &value, &effect))
-			text_add_line_once(
-				faults,
-				"--toleration: '%s' is not a toleration (expected "
-				"KEY[=VALUE][:EFFECT] with the effect NoSchedule, PreferNoSchedule "
-				"or NoExecute; '*' tolerates every taint)",
-				texts->list[i]);
-		else
-			json_append(json_array_at(spec, "tolerations"),
-				    toleration_new(key, value, effect));
-	}
+	json_append(json_array_at(spec, "tolerations"),
+		    json_new_texts("key", is_any ? NULL : key, "operator",
+				   value ? "Equal" : "Exists", "value", value, "effect", effect,
+				   NULL));
+	return true;
 }
 
 /* The volume of a claim, created if the Pod has none yet; its name is borrowed from the spec. */
@@ -232,50 +199,32 @@ static const char *volume_of_claim(struct json *spec, const char *claim)
 	return json_get_string(volume, "name", "");
 }
 
-/* Splits CLAIM:/PATH[:ro] in place. False when it has another form. */
-static bool split_volume(char *text, char **ret_path, bool *ret_is_read_only)
+static bool add_volume(char *claim, struct json *spec, struct json *container)
 {
-	char *path = strchr(text, ':');
-	char *mode = path ? strchr(path + 1, ':') : NULL;
+	char *path = cut_off(claim, ':');
+	const char *mode = cut_off(path, ':');
+	bool is_read_only = text_equals(mode, "ro");
 
-	if (!path)
+	if (!path || !name_is_dns_subdomain(claim) || path[0] != '/' || !path[1] ||
+	    (mode && !is_read_only && !text_equals(mode, "rw")))
 		return false;
-	*path++ = '\0';
-	if (mode)
-		*mode++ = '\0';
-	*ret_path = path;
-	*ret_is_read_only = text_equals(mode, "ro");
-	return name_is_dns_subdomain(text) && path[0] == '/' && path[1] &&
-	       (!mode || text_equals(mode, "ro") || text_equals(mode, "rw"));
-}
-
-static void add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
-			struct text *faults)
-{
-	for (size_t i = 0; i < texts->count; i++) {
-		char *claim CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
-		bool is_read_only;
-		char *path;
-
-		if (!split_volume(claim, &path, &is_read_only))
-			text_add_line_once(
-				faults,
-				"--volume: '%s' is not a volume (expected CLAIM:/PATH or "
-				"CLAIM:/PATH:ro, where CLAIM is a PersistentVolumeClaim)",
-				texts->list[i]);
-		else
-			pod_template_add_mount(container, volume_of_claim(spec, claim), path,
-					       is_read_only);
-	}
+	pod_template_add_mount(container, volume_of_claim(spec, claim), path, is_read_only);
+	return true;
 }
 
 /* All options. */
 
-static void set_image(const struct pod_build *build, struct json *container)
+static void add_each(const struct pod_texts *texts, const char *option, const char *expected,
+		     bool (*add)(char *text, struct json *spec, struct json *container),
+		     struct json *spec, struct json *container, struct text *faults)
 {
-	json_set_string(container, "image", build->image);
-	if (!json_get(container, "image"))
-		json_set_string(container, "image", build->default_image);
+	for (size_t i = 0; i < texts->count; i++) {
+		char *copy CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+
+		if (!add(copy, spec, container))
+			text_add_line_once(faults, "--%s: '%s' is not a %s", option, texts->list[i],
+					   expected);
+	}
 }
 
 static void add_to_role(const char *title, struct json *role, const struct pod_build *build,
@@ -290,27 +239,31 @@ static void add_to_role(const char *title, struct json *role, const struct pod_b
 
 	struct json *spec = json_get_path(role, "template", "spec", NULL);
 	struct json *container = pod_template_container(json_get(role, "template"));
+	const struct pod_texts *secrets = &build->image_pull_secrets;
 
-	set_image(build, container);
+	json_set_string(container, "image", build->image);
+	if (!json_get(container, "image"))
+		json_set_string(container, "image", build->default_image);
 	json_set_string(spec, "serviceAccountName", build->service_account);
 	json_set_string(spec, "priorityClassName", build->priority);
-	add_pull_secrets(&build->image_pull_secrets, spec);
+	for (size_t i = 0; i < secrets->count; i++)
+		if (!pod_template_find(json_get(spec, "imagePullSecrets"), "name",
+				       secrets->list[i]))
+			(void) pod_template_add(spec, "imagePullSecrets", secrets->list[i]);
 	add_quantity("cpu", build->cpu, false, container, faults);
 	add_quantity("memory", build->memory, true, container, faults);
 	add_gpu(text_equals(title, "PS") ? NULL : build->gpu, json_get(role, "template"), container,
 		faults);
-	add_node_selectors(&build->node_selectors, spec, faults);
-	add_tolerations(&build->tolerations, spec, faults);
-	add_volumes(&build->volumes, spec, container, faults);
-}
-
-static void set_name_space(struct json *document, const char *name_space, struct text *faults)
-{
-	if (name_space && !name_is_dns_label(name_space))
-		text_add_line_once(faults, "--namespace: '%s' is not a valid namespace name",
-				   name_space);
-	else if (name_space)
-		json_set_string(json_object_at(document, "metadata"), "namespace", name_space);
+	add_each(&build->node_selectors, "node-selector", "label (expected KEY=VALUE)",
+		 add_node_selector, spec, container, faults);
+	add_each(&build->tolerations, "toleration",
+		 "toleration (expected KEY[=VALUE][:EFFECT] with the effect NoSchedule, "
+		 "PreferNoSchedule or NoExecute; '*' tolerates every taint)",
+		 add_toleration, spec, container, faults);
+	add_each(&build->volumes, "volume",
+		 "volume (expected CLAIM:/PATH or CLAIM:/PATH:ro, where CLAIM is a "
+		 "PersistentVolumeClaim)",
+		 add_volume, spec, container, faults);
 }
 
 void job_document_add_pods(struct json *document, const struct pod_build *build,
@@ -320,7 +273,12 @@ void job_document_add_pods(struct json *document, const struct pod_build *build,
 	const char *title = NULL;
 	struct json *role;
 
-	set_name_space(document, build->name_space, faults);
+	if (build->name_space && !name_is_dns_label(build->name_space))
+		text_add_line_once(faults, "--namespace: '%s' is not a valid namespace name",
+				   build->name_space);
+	else if (build->name_space)
+		json_set_string(json_object_at(document, "metadata"), "namespace",
+				build->name_space);
 	while (json_next(roles, &title, &role))
 		add_to_role(title, role, build, faults);
 }

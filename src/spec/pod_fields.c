@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* A name that docker, Compose or a shell uses for a field. */
@@ -141,12 +142,12 @@ static void check_names(struct field_reader *reader, const struct field *object,
 	struct json *value;
 
 	while (json_next(object->value, &key, &value)) {
-		struct field member = field_member(object, key);
 		bool is_known = name_find_word(shape->words, shape->n_words, key) >= 0;
 		const char *word = is_known ? NULL : meant(shape, key);
 
 		if (word)
-			field_refuse(reader, &member, "unknown field; did you mean \"%s\"?", word);
+			field_refuse(reader, FIELD_MEMBER(object, key),
+				     "unknown field; did you mean \"%s\"?", word);
 	}
 }
 
@@ -157,15 +158,12 @@ static void check_object(struct field_reader *reader, const struct field *object
 	check_names(reader, object, shape);
 	for (size_t i = 0; i < shape->n_parts; i++) {
 		const struct part *part = &shape->parts[i];
-		struct field member = field_member(object, part->name);
+		const struct field *member = FIELD_MEMBER(object, part->name);
 
 		if (!part->is_list)
-			check_object(reader, &member, part->shape);
-		for (size_t at = 0; part->is_list && at < json_count(member.value); at++) {
-			struct field element = field_element(&member, at);
-
-			check_object(reader, &element, part->shape);
-		}
+			check_object(reader, member, part->shape);
+		for (size_t at = 0; part->is_list && at < json_count(member->value); at++)
+			check_object(reader, FIELD_ELEMENT(member, at), part->shape);
 	}
 }
 
@@ -180,13 +178,12 @@ void pod_fields_check_file(const struct document *document, struct faults *fault
 	struct field_reader reader = {
 		.document = document, .strictness = JOB_STRICT, .faults = faults};
 	struct field root = {.value = document_root(document)};
-	struct field spec = field_member(&root, "spec");
-	struct field of_controller = field_member(&spec, "template");
-	struct field alone = field_member(&root, "template");
+	const struct field *of_controller = FIELD_MEMBER(FIELD_MEMBER(&root, "spec"), "template");
+	const struct field *alone = FIELD_MEMBER(&root, "template");
 
-	pod_fields_check(&reader, field_is_set(&of_controller) ? &of_controller
-				  : field_is_set(&alone)       ? &alone
-							       : &root);
+	pod_fields_check(&reader, field_is_set(of_controller) ? of_controller
+				  : field_is_set(alone)       ? alone
+							      : &root);
 }
 
 bool pod_field_is_known(const char *name)
@@ -203,13 +200,17 @@ bool pod_container_field_is_known(const char *name)
 
 #define LETTERS NAME_LETTERS NAME_DIGITS "_-.[]"
 
-static void add_at(const struct pod_file *file, const char *template, const char *path,
-		   struct text *places)
+PRINTF_LIKE(3, 4)
+static void add_at(const struct pod_file *file, struct text *places, const char *path_format, ...)
 {
-	char *whole CLEANUP(mem_free_text) = mem_format("%s%s", template, path);
 	struct place place;
+	va_list values;
 
-	if (document_find(file->document, whole, &place))
+	va_start(values, path_format);
+	char *path CLEANUP(mem_free_text) = mem_format_list(path_format, values);
+
+	va_end(values);
+	if (document_find(file->document, path, &place))
 		text_addf(places, "%s%s:%d:%d", places->len > 0 ? ", " : "", file->name, place.line,
 			  place.column);
 }
@@ -222,18 +223,10 @@ static void add_in_job(const struct pod_file *file, const struct json *spec, con
 	const char *role = NULL;
 	struct json *value;
 
-	while (json_next(json_get(spec, "tfReplicaSpecs"), &role, &value)) {
-		char *template CLEANUP(mem_free_text) =
-			mem_format("spec.tfReplicaSpecs[\"%s\"].template.", role);
-
-		add_at(file, template, path, places);
-	}
-	for (size_t i = 0; i < json_count(list); i++) {
-		char *template CLEANUP(mem_free_text) =
-			mem_format("spec.replicaSpecs[%zu].template.", i);
-
-		add_at(file, template, path, places);
-	}
+	while (json_next(json_get(spec, "tfReplicaSpecs"), &role, &value))
+		add_at(file, places, "spec.tfReplicaSpecs[\"%s\"].template.%s", role, path);
+	for (size_t i = 0; i < json_count(list); i++)
+		add_at(file, places, "spec.replicaSpecs[%zu].template.%s", i, path);
 }
 
 static void add_in_file(const struct pod_file *file, const char *path, struct text *places)
@@ -244,9 +237,9 @@ static void add_in_file(const struct pod_file *file, const char *path, struct te
 	if (json_get(spec, "tfReplicaSpecs") || json_get(spec, "replicaSpecs"))
 		add_in_job(file, spec, path, places);
 	else if (json_get(spec, "template"))
-		add_at(file, "spec.template.", path, places);
+		add_at(file, places, "spec.template.%s", path);
 	else
-		add_at(file, json_get(root, "template") ? "template." : "", path, places);
+		add_at(file, places, "%s%s", json_get(root, "template") ? "template." : "", path);
 }
 
 /* The length of the path of a Pod's field that starts here; 0: none does. */

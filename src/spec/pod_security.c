@@ -33,15 +33,6 @@ static void set_bool_if_absent(struct json *object, const char *key, bool value)
 		json_set_bool(object, key, value);
 }
 
-/* A minimal image has no /tmp, or one that belongs to root. */
-static void add_temporary_folder(struct json *spec, struct json *container)
-{
-	if (pod_template_find(json_get(container, "volumeMounts"), "mountPath", TEMPORARY_FOLDER))
-		return;
-	(void) json_object_at(pod_template_add(spec, "volumes", TEMPORARY_VOLUME), "emptyDir");
-	pod_template_add_mount(container, TEMPORARY_VOLUME, TEMPORARY_FOLDER, false);
-}
-
 static void choose_user(struct json *spec, struct json *container)
 {
 	struct json *security = json_get(spec, "securityContext");
@@ -54,7 +45,11 @@ static void choose_user(struct json *spec, struct json *container)
 	if (!pod_template_find(json_get(container, "env"), "name", "HOME"))
 		json_set_string(pod_template_add(container, "env", "HOME"), "value",
 				TEMPORARY_FOLDER);
-	add_temporary_folder(spec, container);
+	/* A minimal image has no /tmp, or one that belongs to root. */
+	if (pod_template_find(json_get(container, "volumeMounts"), "mountPath", TEMPORARY_FOLDER))
+		return;
+	(void) json_object_at(pod_template_add(spec, "volumes", TEMPORARY_VOLUME), "emptyDir");
+	pod_template_add_mount(container, TEMPORARY_VOLUME, TEMPORARY_FOLDER, false);
 }
 
 /* Settings: all containers. */
@@ -109,11 +104,6 @@ struct reach {
 	char *own_secret;
 };
 
-static bool is_any(const char *word, const char *const *words, size_t n_words)
-{
-	return name_find_word(words, n_words, word) >= 0;
-}
-
 static void add_reached_name(struct reach *reach, const char *what, const char *name)
 {
 	if (*name)
@@ -134,7 +124,7 @@ static void add_unknown_privileges(struct reach *reach, const struct json *objec
 	struct json *value;
 
 	while (json_next(object, &key, &value))
-		if (!is_any(key, known, n_known) && !json_is(value, JSON_NULL))
+		if (name_find_word(known, n_known, key) < 0 && !json_is(value, JSON_NULL))
 			text_add_line_once(reach->lines, NAME_TOLD, key);
 }
 
@@ -152,16 +142,6 @@ static void add_profile(struct reach *reach, const struct json *context, const c
 		text_add_line_once(reach->lines, "%s Unconfined", key);
 }
 
-static void add_selinux(struct reach *reach, const struct json *options)
-{
-	static const char *const types[] = {"", "container_t", "container_init_t",
-					    "container_kvm_t", "container_engine_t"};
-
-	if (!is_any(json_get_string(options, "type", ""), types, ARRAY_LEN(types)) ||
-	    *json_get_string(options, "user", "") || *json_get_string(options, "role", ""))
-		text_add_line_once(reach->lines, "seLinuxOptions");
-}
-
 static void add_capabilities(struct reach *reach, const struct json *capabilities)
 {
 	static const char *const harmless[] = {
@@ -173,7 +153,7 @@ static void add_capabilities(struct reach *reach, const struct json *capabilitie
 	for (size_t i = 0; i < json_count(added); i++) {
 		const char *name = json_as_string(json_at(added, i), "");
 
-		if (!is_any(name, harmless, ARRAY_LEN(harmless)))
+		if (name_find_word(harmless, ARRAY_LEN(harmless), name) < 0)
 			add_reached_name(reach, "capability", name);
 	}
 }
@@ -188,6 +168,10 @@ static void add_context(struct reach *reach, const struct json *context)
 		"allowPrivilegeEscalation", "fsGroup", "fsGroupChangePolicy",
 		"readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser",
 		"seLinuxChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"};
+	static const char *const types[] = {"", "container_t", "container_init_t",
+					    "container_kvm_t", "container_engine_t"};
+	const struct json *selinux = json_get(context, "seLinuxOptions");
+	const struct json *sysctls = json_get(context, "sysctls");
 	const char *mount = json_get_string(context, "procMount", "");
 
 	add_unknown_privileges(reach, context, known, ARRAY_LEN(known));
@@ -195,24 +179,17 @@ static void add_context(struct reach *reach, const struct json *context)
 	add_flag(reach, json_get(context, "windowsOptions"), "hostProcess");
 	add_profile(reach, context, "seccompProfile");
 	add_profile(reach, context, "appArmorProfile");
-	add_selinux(reach, json_get(context, "seLinuxOptions"));
+	if (name_find_word(types, ARRAY_LEN(types), json_get_string(selinux, "type", "")) < 0 ||
+	    *json_get_string(selinux, "user", "") || *json_get_string(selinux, "role", ""))
+		text_add_line_once(reach->lines, "seLinuxOptions");
 	add_capabilities(reach, json_get(context, "capabilities"));
 	if (!text_equals(mount, "Default"))
 		add_reached_name(reach, "procMount", mount);
-	for (size_t i = 0; i < json_count(json_get(context, "sysctls")); i++)
-		add_reached_name(
-			reach, "sysctl",
-			json_get_string(json_at(json_get(context, "sysctls"), i), "name", ""));
+	for (size_t i = 0; i < json_count(sysctls); i++)
+		add_reached_name(reach, "sysctl", json_get_string(json_at(sysctls, i), "name", ""));
 }
 
 /* Containers. */
-
-static void add_ports(struct reach *reach, const struct json *ports)
-{
-	for (size_t i = 0; i < json_count(ports); i++)
-		if (json_as_integer(json_get(json_at(ports, i), "hostPort"), 0) != 0)
-			text_add_line_once(reach->lines, "hostPort");
-}
 
 static void add_variables(struct reach *reach, const struct json *container)
 {
@@ -249,9 +226,12 @@ static void add_container(struct reach *reach, const struct json *container)
 		"restartPolicy", "restartPolicyRules", "stdin", "stdinOnce",
 		"terminationMessagePath", "terminationMessagePolicy", "tty", "volumeMounts",
 		"workingDir", "targetContainerName"};
+	const struct json *ports = json_get(container, "ports");
 
 	add_context(reach, json_get(container, "securityContext"));
-	add_ports(reach, json_get(container, "ports"));
+	for (size_t i = 0; i < json_count(ports); i++)
+		if (json_as_integer(json_get(json_at(ports, i), "hostPort"), 0) != 0)
+			text_add_line_once(reach->lines, "hostPort");
 	add_variables(reach, container);
 	add_host(reach, json_get(container, "livenessProbe"));
 	add_host(reach, json_get(container, "readinessProbe"));
@@ -268,10 +248,9 @@ static void add_sources(struct reach *reach, const struct json *sources)
 	static const char *const known[] = {"secret", "configMap", "downwardAPI"};
 
 	for (size_t i = 0; i < json_count(sources); i++) {
-		const struct json *source = json_at(sources, i);
-
-		add_reached_secret(reach, json_get_string(json_get(source, "secret"), "name", ""));
-		add_unknown_privileges(reach, source, known, ARRAY_LEN(known));
+		add_reached_secret(reach, json_get_string(json_get(json_at(sources, i), "secret"),
+							  "name", ""));
+		add_unknown_privileges(reach, json_at(sources, i), known, ARRAY_LEN(known));
 	}
 }
 
@@ -283,7 +262,8 @@ static void add_volume(struct reach *reach, const struct json *volume)
 	struct json *source;
 
 	while (json_next(volume, &kind, &source)) {
-		if (is_any(kind, harmless, ARRAY_LEN(harmless)) || json_is(source, JSON_NULL))
+		if (name_find_word(harmless, ARRAY_LEN(harmless), kind) >= 0 ||
+		    json_is(source, JSON_NULL))
 			continue;
 		if (text_equals(kind, "projected"))
 			add_sources(reach, json_get(source, "sources"));
@@ -300,17 +280,6 @@ static void add_volume(struct reach *reach, const struct json *volume)
 }
 
 /* Pods. */
-
-static void add_annotations(struct reach *reach, const struct json *annotations)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(annotations, &key, &value))
-		if (text_starts_with(key, APPARMOR_ANNOTATION) &&
-		    text_equals(json_as_string(value, ""), "unconfined"))
-			text_add_line_once(reach->lines, "appArmorProfile Unconfined");
-}
 
 static void add_service_account(struct reach *reach, const char *name)
 {
@@ -334,6 +303,9 @@ static void add_template(struct reach *reach, const struct json *template)
 		"terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints"};
 	const struct json *spec = json_get(template, "spec");
 	const struct json *volumes = json_get(spec, "volumes");
+	const struct json *annotations = json_get_path(template, "metadata", "annotations", NULL);
+	const char *key = NULL;
+	struct json *value;
 
 	add_flag(reach, spec, "hostNetwork");
 	add_flag(reach, spec, "hostPID");
@@ -343,7 +315,10 @@ static void add_template(struct reach *reach, const struct json *template)
 	add_service_account(reach, json_get_string(spec, "serviceAccount", ""));
 	add_reached_name(reach, "node", json_get_string(spec, "nodeName", ""));
 	add_context(reach, json_get(spec, "securityContext"));
-	add_annotations(reach, json_get_path(template, "metadata", "annotations", NULL));
+	while (json_next(annotations, &key, &value))
+		if (text_starts_with(key, APPARMOR_ANNOTATION) &&
+		    text_equals(json_as_string(value, ""), "unconfined"))
+			text_add_line_once(reach->lines, "appArmorProfile Unconfined");
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		for (size_t at = 0; at < json_count(json_get(spec, lists[i])); at++)
 			add_container(reach, json_at(json_get(spec, lists[i]), at));

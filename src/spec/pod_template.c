@@ -73,14 +73,6 @@ static const struct merge_key {
 	{"hostAliases", "ip", false},
 };
 
-static const struct merge_key *find_merge_key(const char *list)
-{
-	for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
-		if (text_equals(merge_keys[i].list, list))
-			return &merge_keys[i];
-	return NULL;
-}
-
 static struct json *merged(const struct json *under, const struct json *over, const char *name);
 
 /* The last element with the same key, as the last one of an env is used; NULL if there is none. */
@@ -135,12 +127,13 @@ static struct json *merged_objects(const struct json *under, const struct json *
 /* `name` is the member that both are the value of. */
 static struct json *merged(const struct json *under, const struct json *over, const char *name)
 {
-	const struct merge_key *merge_key = find_merge_key(name);
+	bool are_lists = json_is(under, JSON_ARRAY) && json_is(over, JSON_ARRAY);
 
 	if (json_is(under, JSON_OBJECT) && json_is(over, JSON_OBJECT))
 		return merged_objects(under, over);
-	if (merge_key && json_is(under, JSON_ARRAY) && json_is(over, JSON_ARRAY))
-		return merged_lists(under, over, merge_key);
+	for (size_t i = 0; are_lists && i < ARRAY_LEN(merge_keys); i++)
+		if (text_equals(merge_keys[i].list, name))
+			return merged_lists(under, over, &merge_keys[i]);
 	return json_new_copy(over);
 }
 

@@ -17,17 +17,6 @@
 static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  "n",
 				       "u",  "m",  "k",  "M",  "G",  "T",  "P", "E"};
 
-/* Length of the number at the start of `text`, 0 if there is none: "1", "1.5", ".5", "1.". */
-static size_t number_length(const char *text)
-{
-	size_t whole = strspn(text, NAME_DIGITS);
-	size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, NAME_DIGITS) : 0;
-
-	if (whole + fraction == 0)
-		return 0;
-	return whole + fraction + (text[whole] == '.');
-}
-
 /* "e3", "E-2": a power of ten instead of a suffix. */
 static bool is_exponent(const char *suffix)
 {
@@ -72,50 +61,33 @@ static int report_bad_quantity(const char *text, size_t len, struct err *err)
 		       text);
 }
 
-static int check_quantity(const char *text, struct err *err)
+int quantity_read(const char *text, double *ret_value, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
-	size_t len = number_length(number);
-	const char *suffix = number + len;
+	size_t len = text_number_length(number);
+	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), number + len);
 
 	if (!len)
 		return report_bad_quantity(text, 0, err);
-	if (name_find_word(suffixes, ARRAY_LEN(suffixes), suffix) < 0 && !is_exponent(suffix))
+	if (index < 0 && !is_exponent(number + len))
 		return report_bad_quantity(number, len, err);
+	char *digits CLEANUP(mem_free_text) =
+		index < 0 ? mem_copy_text(number) : mem_copy_bytes(number, len);
+	double value = 0;
+	int rc = text_read_real(digits, &value, NULL);
+
+	*ret_value = rc < 0 ? 0 : value * (index < 0 ? 1 : factors[index]);
 	return 0;
 }
 
 int quantity_check(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
-	int rc = check_quantity(text, err);
+	double value;
+	int rc = quantity_read(text, &value, err);
 
-	if (rc == 0 && strspn(number, "0.") >= number_length(number))
+	if (rc == 0 && strspn(number, "0.") >= text_number_length(number))
 		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
-	return rc;
-}
-
-/* Of a text that quantity_check has accepted. */
-static double quantity_value_of(const char *text, const char **ret_suffix)
-{
-	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));
-	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), text + len);
-	char *number CLEANUP(mem_free_text) =
-		index < 0 ? mem_copy_text(text) : mem_copy_bytes(text, len);
-	double value = 0;
-	int rc = text_read_real(number, &value, NULL);
-
-	*ret_suffix = text + len;
-	return rc < 0 ? 0 : value * (index < 0 ? 1 : factors[index]);
-}
-
-int quantity_read(const char *text, double *ret_value, struct err *err)
-{
-	const char *suffix;
-	int rc = check_quantity(text, err);
-
-	if (rc == 0)
-		*ret_value = quantity_value_of(text, &suffix);
 	return rc;
 }
 
@@ -136,15 +108,12 @@ void quantity_add(double value, struct text *text)
 
 int quantity_check_memory(const char *text, struct err *err)
 {
-	const char *suffix;
+	const char *suffix = text + (text[0] == '+') + text_number_length(text + (text[0] == '+'));
+	double value = 0;
 	int rc = quantity_check(text, err);
 
-	if (rc < 0)
+	if (rc < 0 || quantity_read(text, &value, err) < 0 || value >= LEAST_MEMORY)
 		return rc;
-	double value = quantity_value_of(text, &suffix);
-
-	if (value >= LEAST_MEMORY)
-		return 0;
 	if (!text_equals(suffix, "") && !text_equals(suffix, "m"))
 		return err_set(err, ERR_INVALID, "'%s' is too small for any program", text);
 	return err_set(err, ERR_INVALID,

@@ -48,29 +48,17 @@ static void allow(struct choice *choice, const char *characters, size_t len)
 			choice->characters[choice->count++] = characters[i];
 }
 
-static void allow_all(struct choice *choice, const char *characters)
-{
-	allow(choice, characters, strlen(characters));
-}
-
 /* \d and similar. */
 static bool allow_class(struct choice *choice, char letter)
 {
-	switch (letter) {
-	case 'w':
-		allow_all(choice, NAME_LETTERS NAME_DIGITS "_");
-		return true;
-	case 'd':
-		allow_all(choice, NAME_DIGITS);
-		return true;
-	case 'a':
-		allow_all(choice, NAME_LETTERS NAME_DIGITS);
-		return true;
-	case 'A':
-		allow_all(choice, PUNCTUATION);
-		return true;
-	}
-	return false;
+	static const char letters[] = "wdaA";
+	static const char *const classes[] = {NAME_LETTERS NAME_DIGITS "_", NAME_DIGITS,
+					      NAME_LETTERS NAME_DIGITS, PUNCTUATION};
+	const char *found = strchr(letters, letter);
+
+	if (found && letter)
+		allow(choice, classes[found - letters], strlen(classes[found - letters]));
+	return found && letter;
 }
 
 /* From one to the other in the order a-zA-Z0-9. */

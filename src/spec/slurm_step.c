@@ -48,17 +48,6 @@ static const char *first_of_list(const char *list, struct arena *arena)
 	return host.len && host.len <= LIMIT_HOST ? arena_copy_text(arena, text_of(&host)) : NULL;
 }
 
-/* SLURM_GTIDS names the tasks of this node: "4,5,6". */
-static int count_local_tasks(slurm_variable_fn variable)
-{
-	const char *tasks = variable("SLURM_GTIDS");
-	int count = 1;
-
-	for (; tasks && *tasks; tasks++)
-		count += *tasks == ',';
-	return count;
-}
-
 static bool read_ids(slurm_variable_fn variable, struct arena *arena, struct slurm_step *step)
 {
 	int64_t job = 0, number = 0;
@@ -83,7 +72,10 @@ bool slurm_step_read(slurm_variable_fn variable, struct arena *arena, struct slu
 	    !read_count(variable, "SLURM_PROCID", 0, *n_tasks - 1, &step->task) ||
 	    !read_count(variable, "SLURM_NODEID", 0, *n_nodes - 1, &step->node))
 		return false;
-	step->n_local_tasks = count_local_tasks(variable);
+	/* SLURM_GTIDS names the tasks of this node: "4,5,6". */
+	step->n_local_tasks = 1;
+	for (const char *at = variable("SLURM_GTIDS"); at && *at; at++)
+		step->n_local_tasks += *at == ',';
 	step->node_name = arena_copy_text(arena, name);
 	step->first_host = first_of_list(nodes, arena);
 	return step->first_host &&

@@ -6,6 +6,7 @@
 #include "spec/job_field.h"
 #include "spec/limits.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,39 +50,31 @@ static const struct parameter *parameters_find(const struct maker *maker, const 
 	return index < 0 ? NULL : &maker->parameters[index];
 }
 
-static void check_parameter_name(struct maker *maker, const struct field *field, const char *name)
-{
-	if (!name[0] || name[strspn(name, NAME_CHARACTERS)])
-		field_refuse(&maker->reader, field,
-			     "Required value: a parameter is named with letters, digits and '_'");
-	else if (parameters_find(maker, name))
-		field_refuse(&maker->reader, field,
-			     "Duplicate value: \"%s\": another parameter has this name", name);
-}
-
 static void read_parameter(struct maker *maker, const struct field *field)
 {
 	static const char *const generators[] = {GENERATOR};
 	struct field_reader *reader = &maker->reader;
-	struct field name = field_member(field, "name");
-	struct field description = field_member(field, "description");
-	struct field value = field_member(field, "value");
-	struct field generator = field_member(field, "generate");
-	struct field from = field_member(field, "from");
-	struct field required = field_member(field, "required");
+	const struct field *name = FIELD_MEMBER(field, "name");
+	const struct field *generator = FIELD_MEMBER(field, "generate");
 	struct template_parameter written = {
-		.name = field_text(reader, &name, ""),
-		.description = field_text(reader, &description, NULL),
-		.value = field_text(reader, &value, NULL),
-		.generator = field_text(reader, &generator, NULL),
-		.from = field_text(reader, &from, ""),
-		.is_required = field_bool(reader, &required, false),
+		.name = field_text(reader, name, ""),
+		.description = field_text(reader, FIELD_MEMBER(field, "description"), NULL),
+		.value = field_text(reader, FIELD_MEMBER(field, "value"), NULL),
+		.generator = field_text(reader, generator, NULL),
+		.from = field_text(reader, FIELD_MEMBER(field, "from"), ""),
+		.is_required = field_bool(reader, FIELD_MEMBER(field, "required"), false),
 	};
 
 	field_check_members(reader, field, parameter_words, ARRAY_LEN(parameter_words));
-	check_parameter_name(maker, &name, written.name);
+	if (!written.name[0] || written.name[strspn(written.name, NAME_CHARACTERS)])
+		field_refuse(reader, name,
+			     "Required value: a parameter is named with letters, digits and '_'");
+	else if (parameters_find(maker, written.name))
+		field_refuse(reader, name,
+			     "Duplicate value: \"%s\": another parameter has this name",
+			     written.name);
 	if (written.generator && written.generator[0])
-		(void) field_word(reader, &generator, generators, ARRAY_LEN(generators), 0, 0);
+		(void) field_word(reader, generator, generators, ARRAY_LEN(generators), 0, 0);
 	else
 		written.generator = NULL;
 	maker->names[maker->n_parameters] = written.name;
@@ -91,111 +84,81 @@ static void read_parameter(struct maker *maker, const struct field *field)
 
 static void parameters_read(struct maker *maker, const struct field *root)
 {
-	struct field list = field_member(root, "parameters");
-	size_t count = field_count(&maker->reader, &list);
+	const struct field *list = FIELD_MEMBER(root, "parameters");
+	size_t count = field_count(&maker->reader, list);
 
 	if (count > LIMIT_PARAMETERS) {
-		field_refuse(&maker->reader, &list, "Too many: must have at most %d parameters",
+		field_refuse(&maker->reader, list, "Too many: must have at most %d parameters",
 			     LIMIT_PARAMETERS);
 		return;
 	}
 	maker->parameters = arena_take_array(maker->arena, count, sizeof(*maker->parameters));
 	maker->names = arena_take_array(maker->arena, count, sizeof(*maker->names));
-	for (size_t i = 0; i < count; i++) {
-		struct field element = field_element(&list, i);
-
-		read_parameter(maker, &element);
-	}
+	for (size_t i = 0; i < count; i++)
+		read_parameter(maker, FIELD_ELEMENT(list, i));
 }
 
 /* Values of this command line. */
 
-static const char *given_value(const struct maker *maker, const char *name)
-{
-	for (size_t i = maker->call->n_values; i-- > 0;)
-		if (text_equals(maker->call->values[i].name, name))
-			return maker->call->values[i].value;
-	return NULL;
-}
-
 static const char *generate(struct maker *maker, const struct field *field,
 			    const struct template_parameter *written)
 {
-	struct field from = field_member(field, "from");
 	struct text text CLEANUP(text_done) = {0};
 	struct err err;
 
 	if (random_text_add(&text, written->from, maker->call->random, &err) < 0)
-		field_refuse(&maker->reader, &from, "Invalid value: %s", err.text);
+		field_refuse(&maker->reader, FIELD_MEMBER(field, "from"), "Invalid value: %s",
+			     err.text);
 	return arena_copy_text(maker->arena, text_of(&text));
-}
-
-static void refuse_missing(struct maker *maker, const struct field *field,
-			   const struct template_parameter *written)
-{
-	const char *description = written->description ? written->description : "";
-
-	field_refuse(&maker->reader, field,
-		     "Required value: give parameter %s one (-p %s=VALUE)%s%.200s", written->name,
-		     written->name, description[0] ? ": " : "", description);
 }
 
 /* A given value wins, also an empty text, which prevents a generated one. */
 static void set_value(struct maker *maker, const struct field *field, struct parameter *parameter)
 {
 	const struct template_parameter *written = &parameter->written;
-	const char *given = given_value(maker, written->name);
+	const struct template_call *call = maker->call;
+	const char *given = NULL;
+	const char *description = written->description ? written->description : "";
 	size_t n_refused = maker->reader.n_refused;
 
+	for (size_t i = 0; i < call->n_values; i++)
+		if (text_equals(call->values[i].name, written->name))
+			given = call->values[i].value;
 	if (given)
 		parameter->value = given;
 	else if (!parameter->value[0] && written->generator)
 		parameter->value = generate(maker, field, written);
 	if (written->is_required && !parameter->value[0] && maker->reader.n_refused == n_refused)
-		refuse_missing(maker, field, written);
+		field_refuse(&maker->reader, field,
+			     "Required value: give parameter %s one (-p %s=VALUE)%s%.200s",
+			     written->name, written->name, description[0] ? ": " : "", description);
 }
 
-static void parameters_add_nearest(const struct maker *maker, const char *name,
-				   struct text *sentence)
+/* The end of a sentence about an unknown parameter; "" if no other has a similar name. */
+static const char *similar_name(const struct maker *maker, const char *name)
 {
 	const char *nearest = name_nearest(maker->names, maker->n_parameters, name);
 
-	if (nearest)
-		text_addf(sentence, "; did you mean %s?", nearest);
-}
-
-static void parameters_add_unknown(const struct maker *maker, const char *name,
-				   struct text *sentence)
-{
-	text_addf(sentence, "unknown parameter %.100s", name);
-	parameters_add_nearest(maker, name, sentence);
-}
-
-/* They have no place in the document. */
-static void refuse_unknown_values(struct maker *maker)
-{
-	for (size_t i = 0; i < maker->call->n_values; i++) {
-		const char *name = maker->call->values[i].name;
-		struct text sentence CLEANUP(text_done) = {0};
-
-		if (parameters_find(maker, name))
-			continue;
-		parameters_add_unknown(maker, name, &sentence);
-		fault_add(maker->reader.faults, (struct place){0}, "", "%s", text_of(&sentence));
-		maker->reader.n_refused++;
-	}
+	return nearest ? arena_format(maker->arena, "; did you mean %s?", nearest) : "";
 }
 
 static void parameters_set(struct maker *maker, const struct field *root)
 {
-	struct field list = field_member(root, "parameters");
+	const struct field *list = FIELD_MEMBER(root, "parameters");
 
-	refuse_unknown_values(maker);
-	for (size_t i = 0; i < maker->n_parameters; i++) {
-		struct field element = field_element(&list, i);
+	/* They have no place in the document. */
+	for (size_t i = 0; i < maker->call->n_values; i++) {
+		const char *name = maker->call->values[i].name;
 
-		set_value(maker, &element, &maker->parameters[i]);
+		if (parameters_find(maker, name))
+			continue;
+		fault_add(maker->reader.faults, (struct place){0}, "", "unknown parameter %.100s%s",
+			  name, similar_name(maker, name));
+		maker->reader.n_refused++;
 	}
+	assert(maker->parameters || !maker->n_parameters);
+	for (size_t i = 0; i < maker->n_parameters; i++)
+		set_value(maker, FIELD_ELEMENT(list, i), &maker->parameters[i]);
 }
 
 /* References. */
@@ -246,33 +209,28 @@ static bool consume_template_size(struct maker *maker, size_t size)
 static void note_unknown(struct maker *maker, const struct field *field, const char *name)
 {
 	struct faults *notes = maker->notes;
-	struct text sentence CLEANUP(text_done) = {0};
-
-	text_addf(&sentence, "${%s} is not a parameter, and is left as it is", name);
-	for (size_t i = 0; i < notes->count; i++)
-		if (text_starts_with(notes->list[i].sentence, text_of(&sentence)))
-			return;
-	if (faults_are_full(notes))
-		return;
-	parameters_add_nearest(maker, name, &sentence);
-
 	struct field_reader reader = {.document = maker->reader.document, .faults = notes};
+	const char *sentence =
+		arena_format(maker->arena, "${%s} is not a parameter, and is left as it is", name);
 
-	field_refuse(&reader, field, "%s", text_of(&sentence));
+	for (size_t i = 0; i < notes->count; i++)
+		if (text_starts_with(notes->list[i].sentence, sentence))
+			return;
+	if (!faults_are_full(notes))
+		field_refuse(&reader, field, "%s%s", sentence, similar_name(maker, name));
 }
 
 /* Only templates have ${{…}}, so one that cannot be replaced is an error. */
 static void refuse_typed(struct maker *maker, const struct field *field, const char *name)
 {
-	struct text sentence CLEANUP(text_done) = {0};
-
-	text_add(&sentence, "Invalid value: ");
 	if (parameters_find(maker, name))
-		text_addf(&sentence, "${{%s}} must be the whole value; inside a string write ${%s}",
-			  name, name);
+		field_refuse(&maker->reader, field,
+			     "Invalid value: ${{%s}} must be the whole value; inside a string "
+			     "write ${%s}",
+			     name, name);
 	else
-		parameters_add_unknown(maker, name, &sentence);
-	field_refuse(&maker->reader, field, "%s", text_of(&sentence));
+		field_refuse(&maker->reader, field, "Invalid value: unknown parameter %.100s%s",
+			     name, similar_name(maker, name));
 }
 
 /* Adds the value of a reference. */
@@ -297,17 +255,14 @@ static void add_with_values(struct maker *maker, const struct field *field, cons
 	struct reference reference;
 
 	while (*text) {
-		const char *dollar = strchr(text, '$');
-		size_t n_before = dollar ? (size_t) (dollar - text) : strlen(text);
+		size_t n_before = strcspn(text, "$");
 
 		text_add_bytes(made, text, n_before);
 		text += n_before;
-		if (!dollar)
-			return;
 		if (find_reference(maker, text, &reference)) {
 			substitute_reference(maker, field, text, &reference, made);
 			text += reference.len;
-		} else {
+		} else if (*text) {
 			text_add_char(made, *text++);
 		}
 	}
@@ -330,14 +285,14 @@ static struct json *make_text(struct maker *maker, const struct field *field)
 	const char *text = json_as_string(field->value, "");
 	struct text made CLEANUP(text_done) = {0};
 	struct reference reference;
+	const struct parameter *whole = find_reference(maker, text, &reference) &&
+							reference.is_typed &&
+							reference.len == strlen(text)
+						? parameters_find(maker, reference.name)
+						: NULL;
 
-	if (find_reference(maker, text, &reference) && reference.is_typed &&
-	    reference.len == strlen(text)) {
-		const struct parameter *parameter = parameters_find(maker, reference.name);
-
-		if (parameter)
-			return make_typed(maker, parameter->value);
-	}
+	if (whole)
+		return make_typed(maker, whole->value);
 	add_with_values(maker, field, text, &made);
 	return json_new_string(text_of(&made));
 }
@@ -348,11 +303,8 @@ static struct json *make_array(struct maker *maker, const struct field *array)
 {
 	struct json *made = json_new_array();
 
-	for (size_t i = 0; i < json_count(array->value); i++) {
-		struct field element = field_element(array, i);
-
-		json_append(made, make_value(maker, &element));
-	}
+	for (size_t i = 0; i < json_count(array->value); i++)
+		json_append(made, make_value(maker, FIELD_ELEMENT(array, i)));
 	return made;
 }
 
@@ -363,15 +315,15 @@ static struct json *make_object(struct maker *maker, const struct field *object)
 	struct json *value;
 
 	while (json_next(object->value, &key, &value)) {
-		struct field member = field_member(object, key);
+		const struct field *member = FIELD_MEMBER(object, key);
 		struct text made_key CLEANUP(text_done) = {0};
 
-		add_with_values(maker, &member, key, &made_key);
+		add_with_values(maker, member, key, &made_key);
 		if (json_get(made, text_of(&made_key)))
-			field_refuse(&maker->reader, &member,
+			field_refuse(&maker->reader, member,
 				     "Duplicate value: \"%s\": another key becomes the same",
 				     text_of(&made_key));
-		json_set(made, text_of(&made_key), make_value(maker, &member));
+		json_set(made, text_of(&made_key), make_value(maker, member));
 	}
 	return made;
 }
@@ -407,27 +359,21 @@ static void leave_out_namespace(struct maker *maker, const struct json *written,
 	json_remove(json_get(made, "metadata"), "namespace");
 }
 
-static void add_labels(struct json *object, const struct json *labels)
+static void finish_object(struct maker *maker, const struct field *field, struct json *made,
+			  const struct json *labels)
 {
+	static const char *const words[] = {"apiVersion", "kind"};
 	const char *key = NULL;
 	struct json *value;
 
-	while (json_next(labels, &key, &value))
-		json_set(json_object_at(json_object_at(object, "metadata"), "labels"), key,
-			 json_ref(value));
-}
-
-static void check_object(struct maker *maker, const struct field *field, const struct json *made)
-{
-	static const char *const words[] = {"apiVersion", "kind"};
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		struct field member = field_member(field, words[i]);
-
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (!json_get_string(made, words[i], "")[0])
-			field_refuse(&maker->reader, &member,
+			field_refuse(&maker->reader, FIELD_MEMBER(field, words[i]),
 				     "Required value: every object says what it is");
-	}
+	leave_out_namespace(maker, field->value, made);
+	while (json_next(labels, &key, &value))
+		json_set(json_object_at(json_object_at(made, "metadata"), "labels"), key,
+			 json_ref(value));
 }
 
 static struct document *make_document(struct maker *maker, const struct field *field, size_t index,
@@ -436,62 +382,54 @@ static struct document *make_document(struct maker *maker, const struct field *f
 	char *path CLEANUP(mem_free_text) = mem_format("objects[%zu]", index);
 	struct json *made = make_value(maker, field);
 
-	if (field_is_object(&maker->reader, field)) {
-		check_object(maker, field, made);
-		leave_out_namespace(maker, field->value, made);
-		add_labels(made, labels);
-	} else if (!field_is_set(field)) {
+	if (field_is_object(&maker->reader, field))
+		finish_object(maker, field, made, labels);
+	else if (!field_is_set(field))
 		field_refuse(&maker->reader, field, "Required value: expected an object");
-	}
 	return document_new_part(maker->reader.document, path, made);
 }
 
 static struct json *make_labels(struct maker *maker, const struct field *root)
 {
-	struct field labels = field_member(root, "labels");
+	const struct field *labels = FIELD_MEMBER(root, "labels");
 	const char *key = NULL;
 	struct json *value;
 
-	if (!field_is_object(&maker->reader, &labels))
+	if (!field_is_object(&maker->reader, labels))
 		return json_new_object();
-	while (json_next(labels.value, &key, &value)) {
-		struct field label = field_map_entry(&labels, key);
-
-		(void) field_text(&maker->reader, &label, NULL);
-	}
-	return make_value(maker, &labels);
+	while (json_next(labels->value, &key, &value))
+		(void) field_text(&maker->reader, FIELD_MAP_ENTRY(labels, key), NULL);
+	return make_value(maker, labels);
 }
 
 static void make_objects(struct maker *maker, const struct field *root,
 			 struct document ***ret_objects, size_t *ret_count)
 {
-	struct field list = field_member(root, "objects");
-	size_t count = field_count(&maker->reader, &list);
+	const struct field *list = FIELD_MEMBER(root, "objects");
+	size_t count = field_count(&maker->reader, list);
 	struct json *labels CLEANUP(json_cleanup) = make_labels(maker, root);
 
 	if (!count)
-		field_refuse(&maker->reader, &list, "Required value: what the template makes");
+		field_refuse(&maker->reader, list, "Required value: what the template makes");
 	*ret_objects = mem_new_array(count ? count : 1, sizeof(**ret_objects));
-	for (*ret_count = 0; *ret_count < count; ++*ret_count) {
-		struct field element = field_element(&list, *ret_count);
-
-		(*ret_objects)[*ret_count] = make_document(maker, &element, *ret_count, labels);
-	}
+	for (*ret_count = 0; *ret_count < count; ++*ret_count)
+		(*ret_objects)[*ret_count] =
+			make_document(maker, FIELD_ELEMENT(list, *ret_count), *ret_count, labels);
 }
 
 static void read_root(struct maker *maker, const struct field *root)
 {
 	static const char *const versions[] = {"template.openshift.io/v1", "v1"};
-	struct field version = field_member(root, "apiVersion");
 
-	(void) field_word(&maker->reader, &version, versions, ARRAY_LEN(versions), 0, 0);
+	(void) field_word(&maker->reader, FIELD_MEMBER(root, "apiVersion"), versions,
+			  ARRAY_LEN(versions), 0, 0);
 	field_check_members(&maker->reader, root, template_words, ARRAY_LEN(template_words));
 	parameters_read(maker, root);
 }
 
-static void maker_init(struct maker *maker, const struct document *document, struct faults *faults)
+static struct maker maker_of(const struct document *document, struct faults *faults)
 {
-	*maker = (struct maker){
+	return (struct maker){
 		.reader = {.document = document, .strictness = JOB_STRICT, .faults = faults},
 		.arena = arena_new(),
 		.size_left = LIMIT_TEMPLATE_SIZE,
@@ -507,13 +445,12 @@ int template_make(const struct document *document, const struct template_call *c
 		  struct faults *faults, struct faults *notes, struct document ***ret_objects,
 		  size_t *ret_count)
 {
-	struct maker maker CLEANUP(maker_done);
+	struct maker maker CLEANUP(maker_done) = maker_of(document, faults);
 	struct field root = {.value = document_root(document)};
 	struct document **objects = NULL;
 	size_t count = 0;
 	size_t n_before = faults->count;
 
-	maker_init(&maker, document, faults);
 	maker.notes = notes;
 	read_root(&maker, &root);
 	maker.call = call;
@@ -532,11 +469,10 @@ int template_make(const struct document *document, const struct template_call *c
 int template_parameters(const struct document *document, struct faults *faults,
 			struct template_parameter **ret_parameters, size_t *ret_count)
 {
-	struct maker maker CLEANUP(maker_done);
+	struct maker maker CLEANUP(maker_done) = maker_of(document, faults);
 	struct field root = {.value = document_root(document)};
 	size_t n_before = faults->count;
 
-	maker_init(&maker, document, faults);
 	read_root(&maker, &root);
 	if (maker.reader.n_refused) {
 		faults_sort(faults, n_before);

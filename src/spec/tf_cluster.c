@@ -9,10 +9,11 @@
 #include <string.h>
 
 /* The addresses of one role by index, in one pass over all addresses. */
-static const char **addresses_of(const struct tf_cluster *cluster, const struct role *role)
+static struct json *address_list_new(const struct tf_cluster *cluster, const struct role *role)
 {
-	const char **by_index =
+	const char **by_index CLEANUP(mem_free_any) =
 		mem_new_array((size_t) role->replicas + 1, sizeof(*by_index)); /* never empty */
+	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < cluster->n_addresses; i++) {
 		const struct tf_cluster_address *address = &cluster->addresses[i];
@@ -20,28 +21,11 @@ static const char **addresses_of(const struct tf_cluster *cluster, const struct 
 		if (address->index < role->replicas && text_equals(address->role, role->name))
 			by_index[address->index] = address->address;
 	}
-	return by_index;
-}
-
-static struct json *address_list_new(const struct tf_cluster *cluster, const struct role *role)
-{
-	const char **by_index CLEANUP(mem_free_any) = addresses_of(cluster, role);
-	struct json *list = json_new_array();
-
 	for (int i = 0; i < role->replicas; i++) {
 		assert(by_index[i]); /* a gap would change the numbers of the replicas after it */
 		json_append(list, json_new_string(by_index[i]));
 	}
 	return list;
-}
-
-static const char *address_of(const struct tf_cluster *cluster, const char *role, int index)
-{
-	for (size_t i = 0; i < cluster->n_addresses; i++)
-		if (cluster->addresses[i].index == index &&
-		    text_equals(cluster->addresses[i].role, role))
-			return cluster->addresses[i].address;
-	return NULL;
 }
 
 static struct json *task_new(const char *type, int index)
@@ -132,44 +116,30 @@ static struct json *kubeflow_new(const struct tf_cluster *cluster, const struct 
 	return config;
 }
 
-static struct json *sparse_workers_new(const struct tf_cluster *cluster, const struct role *role,
-				       int index)
-{
-	struct json *workers = json_new_object();
-
-	if (role->kind == ROLE_WORKER) {
-		char *key CLEANUP(mem_free_text) = mem_format("%d", index);
-
-		json_set_string(workers, key, address_of(cluster, role->name, index));
-	}
-	return workers;
-}
-
-/* A worker gets every ps (null if the job has no such role), a ps only itself, all others none. */
-static struct json *sparse_ps_new(const struct tf_cluster *cluster, const struct role *role,
-				  int index)
-{
-	const struct role *ps = job_role_of_kind(cluster->job, ROLE_PS);
-
-	if (role->kind == ROLE_WORKER)
-		return ps ? address_list_new(cluster, ps) : json_new_null();
-
-	struct json *list = json_new_array();
-
-	if (role->kind == ROLE_PS)
-		json_append(list, json_new_string(address_of(cluster, role->name, index)));
-	return list;
-}
-
 /* The form for enableDynamicWorker: a worker that comes or leaves changes no other worker's
- * configuration. */
+ * configuration. A worker gets every ps (null if the job has no such role), a ps only itself, all
+ * others none. */
 static struct json *sparse_new(const struct tf_cluster *cluster, const struct role *role, int index)
 {
 	struct json *config = json_new_object();
 	struct json *object = json_object_at(config, "cluster");
+	struct json *workers = json_object_at(object, "worker");
+	const struct role *ps = job_role_of_kind(cluster->job, ROLE_PS);
+	const char *own = NULL;
+	char *key CLEANUP(mem_free_text) = mem_format("%d", index);
 
-	json_set(object, "worker", sparse_workers_new(cluster, role, index));
-	json_set(object, "ps", sparse_ps_new(cluster, role, index));
+	for (size_t i = 0; i < cluster->n_addresses && !own; i++)
+		if (cluster->addresses[i].index == index &&
+		    text_equals(cluster->addresses[i].role, role->name))
+			own = cluster->addresses[i].address;
+	if (role->kind == ROLE_WORKER)
+		json_set_string(workers, key, own);
+	if (role->kind == ROLE_WORKER)
+		json_set(object, "ps", ps ? address_list_new(cluster, ps) : json_new_null());
+	else if (role->kind == ROLE_PS)
+		json_append(json_array_at(object, "ps"), json_new_string(own));
+	else
+		json_set(object, "ps", json_new_array());
 	json_set(config, "task", task_new(role->name, index));
 	return config;
 }
@@ -265,14 +235,6 @@ static struct position position_in_world(const struct tf_cluster_world *world, i
 	return position;
 }
 
-static struct position position_in_job(bool has_own_machines, int rank, int world_size)
-{
-	const struct tf_cluster_machine own = {0, 1, rank, world_size};
-	const struct tf_cluster_machine common = {rank, world_size, 0, 1};
-
-	return (struct position){rank, world_size, has_own_machines ? own : common};
-}
-
 /* PyTorch's env:// rendezvous, and torchrun's additional variables. */
 static void set_torch(const struct tf_cluster *cluster, const struct position *position,
 		      struct environment *environment)
@@ -322,17 +284,6 @@ static void set_torchelastic(const struct tf_cluster *cluster, const struct role
 	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
 }
 
-static void set_jax(const struct tf_cluster *cluster, int rank, int world_size,
-		    struct environment *environment)
-{
-	char *address CLEANUP(mem_free_text) =
-		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
-
-	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
-	set_number(environment, "JAX_PROCESS_ID", rank);
-	set_number(environment, "JAX_NUM_PROCESSES", world_size);
-}
-
 /* The world is the leader, then the workers; ps and evaluator are not in it. */
 static void set_world(const struct tf_cluster *cluster, const struct role *role, int index,
 		      int attempt, struct environment *environment)
@@ -345,12 +296,20 @@ static void set_world(const struct tf_cluster *cluster, const struct role *role,
 		return;
 
 	int rank = role == leader ? index : replicas_of(leader) + index;
+	const struct tf_cluster_machine own = {0, 1, rank, world_size};
+	const struct tf_cluster_machine common = {rank, world_size, 0, 1};
 	const struct position position =
 		cluster->world ? position_in_world(cluster->world, index, world_size)
-			       : position_in_job(cluster->has_own_machines, rank, world_size);
+			       : (struct position){rank, world_size,
+						   cluster->has_own_machines ? own : common};
 
 	set_torch(cluster, &position, environment);
-	set_jax(cluster, position.rank, position.world_size, environment);
+	char *address CLEANUP(mem_free_text) =
+		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
+
+	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
+	set_number(environment, "JAX_PROCESS_ID", position.rank);
+	set_number(environment, "JAX_NUM_PROCESSES", position.world_size);
 	set_torchelastic(cluster, role, index, attempt, environment);
 }
 

@@ -5,7 +5,7 @@
  * network file system a rollback journal is used, and every transaction is flushed.
  *
  * The log is not checkpointed when the last process closes the file: that would cost each short
- * `muster ps` two flushes and the next one a new log. It is checkpointed every CHECKPOINT_PAGES,
+ * `muster ps` two flushes and the next one a new log. It is checkpointed every hundred pages,
  * which also limits what the first reader after a pause has to read. */
 #include "store/database.h"
 
@@ -25,24 +25,18 @@
 #include <unistd.h>
 
 #define BUSY_LIMIT_MS 10000
-#define CHECKPOINT_PAGES 100
-#define CACHE_KIB 256
 #define HOW_TO_MOVE "set MUSTER_STATE_DIR to a writable directory"
 #define HOW_TO_BEGIN "move it away, with its -wal and -shm files, to start with an empty job list"
 /* "must", the application id that distinguishes a file from those of other programs. */
 #define APPLICATION 0x6d757374
-#define STRING_OF(number) STRING_OF_TOKEN(number)
-#define STRING_OF_TOKEN(token) #token
 
-/* None of these touches the file. */
-static const char settings[] =
-	"PRAGMA synchronous = FULL;"
-	"PRAGMA wal_autocheckpoint = " STRING_OF(
-		CHECKPOINT_PAGES) ";"
-				  "PRAGMA cache_size = -" STRING_OF(
-					  CACHE_KIB) ";"
-						     "PRAGMA mmap_size = 0;"
-						     "PRAGMA temp_store = MEMORY;";
+/* None of these touches the file. The log is checkpointed every hundred pages; the cache has at
+ * most 256 KiB. */
+static const char settings[] = "PRAGMA synchronous = FULL;"
+			       "PRAGMA wal_autocheckpoint = 100;"
+			       "PRAGMA cache_size = -256;"
+			       "PRAGMA mmap_size = 0;"
+			       "PRAGMA temp_store = MEMORY;";
 
 struct statement {
 	struct database *database;
@@ -158,6 +152,7 @@ int statement_next(struct statement *statement, struct err *err)
 	case SQLITE_DONE:
 		return 0;
 	case SQLITE_CONSTRAINT:
+		fail_by_system(statement->database, err);
 		return ERR_EXISTS;
 	default:
 		return set_database_error(statement->database, err);
@@ -180,7 +175,8 @@ void statement_finish(struct statement *statement)
 	sqlite3_clear_bindings(statement->prepared);
 }
 
-int database_run(struct database *database, size_t which, struct err *err, const char *values, ...)
+int database_run(struct database *database, size_t which, int64_t ret_row[2], struct err *err,
+		 const char *values, ...)
 {
 	struct statement *statement;
 	va_list list;
@@ -192,10 +188,14 @@ int database_run(struct database *database, size_t which, struct err *err, const
 	if (rc < 0)
 		return rc;
 	rc = statement_next(statement, err);
-	if (rc == ERR_EXISTS)
-		rc = fail_by_system(database, err);
+	bool has_row = rc == 1;
+
+	for (int column = 0; has_row && column < 2; column++)
+		ret_row[column] = statement_integer(statement, column);
+	if (has_row)
+		rc = statement_next(statement, err);
 	statement_finish(statement);
-	return rc;
+	return rc == 0 ? has_row : rc;
 }
 
 /* Transactions. */
@@ -330,23 +330,19 @@ static char *uri_of(const char *path, const char *question)
 
 /* A foreign file can only do what muster's statements say: its own triggers and views are disabled,
  * and it cannot call functions with side effects. */
-static void distrust(sqlite3 *connection)
-{
-	sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-}
-
 static int open_connection(struct database *database, const char *name, int flags, struct err *err)
 {
-	sqlite3_close(database->connection);
-	database->connection = NULL;
-	if (sqlite3_open_v2(name, &database->connection, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
-	    SQLITE_OK)
+	sqlite3 **connection = &database->connection;
+
+	sqlite3_close(*connection);
+	*connection = NULL;
+	if (sqlite3_open_v2(name, connection, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return set_database_error(database, err);
-	sqlite3_busy_timeout(database->connection, BUSY_LIMIT_MS);
-	distrust(database->connection);
+	sqlite3_busy_timeout(*connection, BUSY_LIMIT_MS);
+	sqlite3_db_config(*connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(*connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(*connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(*connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	return execute(database, settings, err);
 }
 
@@ -354,11 +350,6 @@ static int open_connection(struct database *database, const char *name, int flag
 static int open_database_file(struct database *database, struct err *err)
 {
 	return open_connection(database, database->path, SQLITE_OPEN_READWRITE, err);
-}
-
-static bool is_read_only(const struct database *database)
-{
-	return sqlite3_db_readonly(database->connection, "main") == 1;
 }
 
 /* Size of a file with the database's name and this ending, 0 if there is none. */
@@ -514,20 +505,15 @@ static int open_and_check(struct database *database, struct err *err)
 	return rc < 0 ? rc : check_format(database, err);
 }
 
-static int make_database_folder(const char *folder, struct err *err)
+int database_open(const char *folder, const struct database_design *design,
+		  struct database **ret_database, struct err *err)
 {
 	struct err why = {0};
 	int rc = folder_create(folder, &why);
 
-	return rc == 0 ? folder_check_own(folder, FOLDER_ADVICE_STATE, err)
-		       : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
-}
-
-int database_open(const char *folder, const struct database_design *design,
-		  struct database **ret_database, struct err *err)
-{
-	int rc = make_database_folder(folder, err);
-
+	if (rc < 0)
+		return err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
+	rc = folder_check_own(folder, FOLDER_ADVICE_STATE, err);
 	if (rc < 0)
 		return rc;
 	struct database *database CLEANUP(database_cleanup) =
@@ -540,7 +526,7 @@ int database_open(const char *folder, const struct database_design *design,
 	rc = check_database_not_empty(database, err);
 	if (rc == 0)
 		rc = open_and_check(database, err);
-	if (rc == 0 && !is_read_only(database))
+	if (rc == 0 && sqlite3_db_readonly(database->connection, "main") != 1)
 		rc = choose_journal(database, folder, err);
 	if (rc < 0)
 		return rc;

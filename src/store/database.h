@@ -56,8 +56,7 @@ int database_statement(struct database *database, size_t which, struct statement
 		       struct err *err, const char *values, ...) MUST_USE;
 
 /* Advances to the next row: 1: there is one, 0: there is none left, ERR_EXISTS: a UNIQUE constraint
- * rejects it (without a sentence), or another error. A change is done only when this has returned
- * 0. */
+ * rejects it, or another error. A change is done only when this has returned 0. */
 int statement_next(struct statement *statement, struct err *err) MUST_USE;
 /* Columns of the row, counted from 0. The text is borrowed until the next call. */
 const char *statement_text(struct statement *statement, int column);
@@ -66,6 +65,7 @@ int64_t statement_integer(struct statement *statement, int column);
 /* Finishes the run, so that it holds no lock and no borrowed text. */
 void statement_finish(struct statement *statement);
 
-/* Runs a statement that returns no rows, and finishes it. */
-int database_run(struct database *database, size_t which, struct err *err, const char *values,
-		 ...) MUST_USE;
+/* Runs a statement, and finishes it. 1: it returned a row, which begins with these two whole
+ * numbers; 0: none; or an error as above. */
+int database_run(struct database *database, size_t which, int64_t ret_row[2], struct err *err,
+		 const char *values, ...) MUST_USE;

@@ -60,14 +60,6 @@ static struct store_change waiting_change(const struct retrying_store *store)
 	};
 }
 
-static void queue_failed_change(struct retrying_store *store, const struct store_change *change,
-				const struct err *err)
-{
-	if (store->versions_ahead++ == 0)
-		store->on_trouble(err->text, store->data);
-	apply_store_change(&store->waiting, change);
-}
-
 /* Writes the waiting changes over the present record. */
 static int catch_up(struct retrying_store *store, const struct store_record *record,
 		    struct err *err)
@@ -163,7 +155,9 @@ static int retrying_change(struct store *base, const char *name, int64_t version
 	} else if (version != FIRST_VERSION_AHEAD + store->versions_ahead) {
 		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
 	}
-	queue_failed_change(store, change, &trouble);
+	if (store->versions_ahead++ == 0)
+		store->on_trouble(trouble.text, store->data);
+	apply_store_change(&store->waiting, change);
 	*ret_version = FIRST_VERSION_AHEAD + store->versions_ahead;
 	return 0;
 }

@@ -8,6 +8,7 @@
  * not finished before is cleaned up by the next reader, whatever its status was. */
 #include "store/database.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/store.h"
 
@@ -48,13 +49,6 @@ static struct database *database_of_claims(struct claims *claims)
 	return ((struct sqlite_claims *) claims)->database;
 }
 
-/* The same as release, within a transaction. */
-static int claims_sqlite_delete(struct database *database, const char *kind, const char *owner_uid,
-				struct err *err)
-{
-	return database_run(database, RELEASE, err, "tt", kind, owner_uid);
-}
-
 /* Marks the numbers of low..high that are already claimed. */
 static int read_claimed(struct database *database, const struct claim_request *request,
 			bool *is_claimed, struct err *err)
@@ -74,28 +68,11 @@ static int read_claimed(struct database *database, const struct claim_request *r
 static int insert_claim(struct database *database, const char *kind, const char *owner_uid,
 			int number, struct err *err)
 {
-	struct statement *statement;
-	int rc = database_statement(database, CLAIM, &statement, err, "tit", kind, (int64_t) number,
-				    owner_uid);
+	int rc = database_run(database, CLAIM, NULL, err, "tit", kind, (int64_t) number, owner_uid);
 
-	if (rc < 0)
-		return rc;
-	rc = statement_next(statement, err);
-	statement_finish(statement);
 	return rc == ERR_EXISTS
 		       ? err_set(err, ERR_CONFLICT, "%s %d is held by another job", kind, number)
 		       : rc;
-}
-
-/* Where the search for free numbers starts: a place that depends on the owner (FNV-1a). Users of
- * one machine have separate stores; otherwise they would all try the same first ports. */
-static int first_offset(const char *owner_uid, int range)
-{
-	uint32_t hash = 2166136261u;
-
-	for (const char *c = owner_uid; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 16777619u;
-	return (int) (hash % (uint32_t) range);
 }
 
 static int insert_claims(struct database *database, const struct claim_request *request,
@@ -104,7 +81,9 @@ static int insert_claims(struct database *database, const struct claim_request *
 	int range = request->high - request->low + 1;
 	bool *is_claimed CLEANUP(mem_free_any) = mem_new_array((size_t) range, sizeof(bool));
 	int rc = read_claimed(database, request, is_claimed, err);
-	int first = first_offset(request->owner_uid, range);
+	/* A place that depends on the owner: users of one machine have separate stores, and would
+	 * otherwise all try the same first ports. */
+	int first = (int) (hash_short(request->owner_uid) % (uint32_t) range);
 	size_t found = 0;
 
 	for (int step = 0; rc == 0 && found < request->count && step < range; step++) {
@@ -144,7 +123,7 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 
 	if (rc < 0)
 		return rc;
-	rc = claims_sqlite_delete(database, kind, owner_uid, err);
+	rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = insert_claim(database, kind, owner_uid, numbers[i], err);
 	return database_end(database, rc, err);
@@ -189,20 +168,16 @@ static int sqlite_release(struct claims *claims, const char *kind, const char *o
 
 	if (rc < 0)
 		return rc;
-	return database_end(database, claims_sqlite_delete(database, kind, owner_uid, err), err);
+	rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
+	return database_end(database, rc, err);
 }
 
-static struct sqlite_claims claims_sqlite_in(struct database *database)
-{
-	static const struct claims_functions functions = {
-		.claim = sqlite_claim,
-		.hold = sqlite_replace_claims,
-		.list = sqlite_list_claims,
-		.release = sqlite_release,
-	};
-
-	return (struct sqlite_claims){.base.functions = &functions, .database = database};
-}
+static const struct claims_functions claims_functions = {
+	.claim = sqlite_claim,
+	.hold = sqlite_replace_claims,
+	.list = sqlite_list_claims,
+	.release = sqlite_release,
+};
 
 /* A record's first version is higher than any version of an earlier record: a change meant for a
  * deleted job can never hit a later one of the same name. */
@@ -231,7 +206,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 		       " WHERE name = ?1 AND version = ?2 RETURNING id, version",
 	[CHANGE_BODY] = "UPDATE bodies SET document = coalesce(?2, document),"
 			" status = coalesce(?3, status) WHERE id = ?1",
-	[IS_THERE] = "SELECT 1 FROM jobs WHERE name = ?",
+	[IS_THERE] = "SELECT id, version FROM jobs WHERE name = ?",
 	[REMOVE_JOB] = "DELETE FROM jobs WHERE name = ? AND uid = ? RETURNING id, version",
 	[REMOVE_BODY] = "DELETE FROM bodies WHERE id = ?",
 	[REMEMBER_VERSION] = "UPDATE removed SET last_version = max(last_version, ?)",
@@ -277,44 +252,22 @@ static void read_job_row(struct statement *row, struct store_record *record)
 	record->supervisor = mem_copy_text(statement_text(row, 5));
 }
 
-/* Runs a change that returns (id, version) of the one row it hits; ERR_NOT_FOUND without a sentence
- * when it hits none. */
-static int run_for_version(struct statement *statement, int64_t *ret_id, int64_t *ret_version,
-			   struct err *err)
-{
-	int64_t id = 0, version = 0;
-	int rc = statement_next(statement, err);
-
-	if (rc == 0)
-		rc = ERR_NOT_FOUND;
-	if (rc == 1) {
-		id = statement_integer(statement, 0);
-		version = statement_integer(statement, 1);
-		rc = statement_next(statement, err);
-	}
-	statement_finish(statement);
-	*ret_id = id;
-	*ret_version = version;
-	return rc;
-}
+/* Statements of single jobs return (id, version). */
 
 static int insert_job(struct database *database, const struct store_record *record,
 		      int64_t *ret_version, struct err *err)
 {
-	struct statement *job;
-	int64_t id;
-	int rc = database_statement(database, CREATE_JOB, &job, err, "ttitt", record->name,
-				    record->uid, (int64_t) record->created, record->summary,
-				    record->supervisor);
+	int64_t row[2] = {0};
+	int rc = database_run(database, CREATE_JOB, row, err, "ttitt", record->name, record->uid,
+			      (int64_t) record->created, record->summary, record->supervisor);
 
-	if (rc < 0)
-		return rc;
-	rc = run_for_version(job, &id, ret_version, err);
 	if (rc == ERR_EXISTS)
 		return err_set(err, ERR_EXISTS, "a job named '%s' already exists", record->name);
-	return rc < 0 ? rc
-		      : database_run(database, CREATE_BODY, err, "itt", id, record->document,
-				     record->status);
+	if (rc <= 0)
+		return rc < 0 ? rc : ERR_NOT_FOUND;
+	*ret_version = row[1];
+	return database_run(database, CREATE_BODY, NULL, err, "itt", row[0], record->document,
+			    record->status);
 }
 
 static int sqlite_create(struct store *store, const struct store_record *record,
@@ -358,13 +311,9 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 /* No row had this name and version: finds which of the two was wrong. */
 static int fail_not_changed(struct database *database, const char *name, struct err *err)
 {
-	struct statement *row;
-	int rc = database_statement(database, IS_THERE, &row, err, "t", name);
+	int64_t row[2];
+	int rc = database_run(database, IS_THERE, row, err, "t", name);
 
-	if (rc < 0)
-		return rc;
-	rc = statement_next(row, err);
-	statement_finish(row);
 	if (rc == 0)
 		return fail_not_found(name, err);
 	return rc < 0 ? rc : err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
@@ -373,21 +322,19 @@ static int fail_not_changed(struct database *database, const char *name, struct 
 static int update_job(struct database *database, const char *name, int64_t version,
 		      const struct store_change *change, int64_t *ret_version, struct err *err)
 {
-	struct statement *job;
-	int64_t id;
-	int rc = database_statement(database, CHANGE_JOB, &job, err, "titt", name, version,
-				    change->summary, change->supervisor);
+	int64_t row[2] = {0};
+	int rc = database_run(database, CHANGE_JOB, row, err, "titt", name, version,
+			      change->summary, change->supervisor);
 
-	if (rc < 0)
-		return rc;
-	rc = run_for_version(job, &id, ret_version, err);
-	if (rc == ERR_NOT_FOUND)
-		return fail_not_changed(database, name, err);
-	if (rc == 0 && (change->document || change->status))
-		rc = database_run(database, CHANGE_BODY, err, "itt", id, change->document,
+	if (rc <= 0)
+		return rc < 0 ? rc : fail_not_changed(database, name, err);
+	rc = 0;
+	*ret_version = row[1];
+	if (change->document || change->status)
+		rc = database_run(database, CHANGE_BODY, NULL, err, "itt", row[0], change->document,
 				  change->status);
 	if (rc == 0 && change->supervisor && !*change->supervisor)
-		rc = database_run(database, RELEASE_OF_JOB, err, "i", id);
+		rc = database_run(database, RELEASE_OF_JOB, NULL, err, "i", row[0]);
 	return rc;
 }
 
@@ -409,21 +356,16 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 
 static int delete_job(struct database *database, const char *name, const char *uid, struct err *err)
 {
-	struct statement *job;
-	int64_t id, version;
-	int rc = database_statement(database, REMOVE_JOB, &job, err, "tt", name, uid);
+	int64_t row[2] = {0};
+	int rc = database_run(database, REMOVE_JOB, row, err, "tt", name, uid);
 
-	if (rc < 0)
-		return rc;
-	rc = run_for_version(job, &id, &version, err);
-	if (rc == ERR_NOT_FOUND)
-		return fail_not_found(name, err);
+	if (rc <= 0)
+		return rc < 0 ? rc : fail_not_found(name, err);
+	rc = database_run(database, REMOVE_BODY, NULL, err, "i", row[0]);
 	if (rc == 0)
-		rc = database_run(database, REMOVE_BODY, err, "i", id);
+		rc = database_run(database, RELEASE, NULL, err, "tt", NULL, uid);
 	if (rc == 0)
-		rc = claims_sqlite_delete(database, NULL, uid, err);
-	if (rc == 0)
-		rc = database_run(database, REMEMBER_VERSION, err, "i", version);
+		rc = database_run(database, REMEMBER_VERSION, NULL, err, "i", row[1]);
 	return rc;
 }
 
@@ -522,7 +464,7 @@ int store_sqlite_open(const char *folder, struct store **ret_store, struct err *
 		return rc;
 	struct sqlite_store *store = mem_new(sizeof(*store));
 	store->base.functions = &sqlite_functions;
-	store->claims = claims_sqlite_in(database);
+	store->claims = (struct sqlite_claims){{&claims_functions}, database};
 	store->base.claims = &store->claims.base;
 	store->database = database;
 	*ret_store = &store->base;

@@ -24,16 +24,11 @@ static const char *const library_names[] = {WHEEL_LIBRARY, PACKAGE_LIBRARY};
 /* State of one search. */
 struct finding {
 	const struct library_search *search;
-	struct library_place *place; /* the result */
-	struct text looked_at;
+	struct arena *arena;
+	struct library_place place; /* the result; without a path: none yet */
+	struct text *looked_at;
 	struct err unfit; /* an installed TensorFlow without a library; code 0: none found */
 };
-
-static void finding_done(struct finding *finding)
-{
-	library_place_free(finding->place);
-	text_done(&finding->looked_at);
-}
 
 struct library_search library_search_here(const char *asked)
 {
@@ -46,11 +41,6 @@ struct library_search library_search_here(const char *asked)
 	};
 }
 
-static bool is_set(const char *text)
-{
-	return text && text[0];
-}
-
 static bool is_file(const char *path)
 {
 	struct stat status;
@@ -58,29 +48,28 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && !S_ISDIR(status.st_mode);
 }
 
-/* Reads pip's record of TensorFlow in a package directory; both NULL if there is none. */
-static void find_version(const char *packages, char **ret_package, char **ret_version)
+/* Reads pip's record of TensorFlow in a package directory. */
+static bool find_version(struct finding *finding, const char *packages, const char **ret_package,
+			 const char **ret_version)
 {
-	if (!package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
-			  ret_package, ret_version))
-		*ret_package = *ret_version = NULL;
+	return package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
+			    finding->arena, ret_package, ret_version);
 }
 
 static void select_library_file(struct finding *finding, const char *path,
 				enum library_origin origin)
 {
 	static const char ending[] = "/tensorflow/" WHEEL_LIBRARY;
-	struct library_place *place = mem_new(sizeof(*place));
+	struct library_place *place = &finding->place;
 
-	place->path = mem_copy_text(path);
-	place->origin = origin;
+	*place = (struct library_place){arena_copy_text(finding->arena, path), origin};
 	/* ".../site-packages" of ".../site-packages/tensorflow/libtensorflow_cc.so.2" */
 	if (text_ends_with(path, ending)) {
-		place->folder = mem_copy_bytes(path, strlen(path) - strlen(ending));
-		find_version(place->folder, &place->package, &place->version);
+		place->folder = arena_format(finding->arena, "%.*s",
+					     (int) (strlen(path) - strlen(ending)), path);
+		(void) find_version(finding, place->folder, &place->package, &place->version);
 	}
-	text_addf(&finding->looked_at, "%s: %s\n", library_origin_words[origin], path);
-	finding->place = place;
+	text_addf(finding->looked_at, "%s: %s\n", library_origin_words[origin], path);
 }
 
 /* Looks for the library's file in the directory itself. */
@@ -101,12 +90,12 @@ static bool find_library_in_folder(struct finding *finding, const char *folder,
 /* Records an installed TensorFlow that lacks the library. */
 static void note_unfit(struct finding *finding, const char *packages)
 {
-	char *package CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
+	const char *version = NULL;
 
 	if (finding->unfit.code)
 		return;
-	find_version(packages, &package, &version);
-	bool is_broken = version && library_version_suffices(version);
+	bool is_broken = find_version(finding, packages, NULL, &version) &&
+			 library_version_suffices(version);
 
 	err_set(&finding->unfit, ERR_UNSUPPORTED,
 		"TensorFlow%s%s in %s has no libtensorflow_cc: %s", version ? " " : "",
@@ -138,31 +127,31 @@ static void search_python_packages(struct finding *finding, const struct python_
 	for (size_t i = 0; i < python->n_packages; i++)
 		if (find_library_in_packages(finding, python->packages[i], origin))
 			return;
-	text_addf(&finding->looked_at, "%s: %s has no TensorFlow library in ",
+	text_addf(finding->looked_at, "%s: %s has no TensorFlow library in ",
 		  library_origin_words[origin], python->interpreter);
 	for (size_t i = 0; i < python->n_packages; i++)
-		text_addf(&finding->looked_at, "%s%s", i == 0 ? "" : ", ", python->packages[i]);
-	text_add(&finding->looked_at, python->n_packages ? "\n" : "any folder\n");
+		text_addf(finding->looked_at, "%s%s", i == 0 ? "" : ", ", python->packages[i]);
+	text_add(finding->looked_at, python->n_packages ? "\n" : "any folder\n");
 }
 
 /* The active virtual environment, then python3, if it is another one. */
 static void search_python_installs(struct finding *finding)
 {
-	struct python_place *active CLEANUP(python_place_cleanup) = NULL;
-	struct python_place *first CLEANUP(python_place_cleanup) = NULL;
 	const struct python_search *search = &finding->search->python;
-	bool has_active = !python_find(search, &active, NULL) && active->is_virtual_env;
+	struct python_place active = {0}, first;
+	bool has_active =
+		!python_find(search, finding->arena, &active, NULL) && active.is_virtual_env;
 
 	if (has_active)
-		search_python_packages(finding, active, LIBRARY_VIRTUAL_ENV);
+		search_python_packages(finding, &active, LIBRARY_VIRTUAL_ENV);
 	else
-		text_add(&finding->looked_at, "virtual environment: none active\n");
-	if (finding->place)
+		text_add(finding->looked_at, "virtual environment: none active\n");
+	if (finding->place.path)
 		return;
-	if (python_find_in_path(search, &first, NULL))
-		text_add(&finding->looked_at, "python3: not found in PATH\n");
-	else if (!has_active || !text_equals(first->interpreter, active->interpreter))
-		search_python_packages(finding, first, LIBRARY_PYTHON);
+	if (python_find_in_path(search, finding->arena, &first, NULL))
+		text_add(finding->looked_at, "python3: not found in PATH\n");
+	else if (!has_active || !text_equals(first.interpreter, active.interpreter))
+		search_python_packages(finding, &first, LIBRARY_PYTHON);
 }
 
 #if defined(__x86_64__)
@@ -178,7 +167,7 @@ static void search_library_path(struct finding *finding)
 	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
 	char *rest = list;
 
-	for (char *folder; !finding->place && (folder = strsep(&rest, ":"));)
+	for (char *folder; !finding->place.path && (folder = strsep(&rest, ":"));)
 		if (folder[0])
 			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 }
@@ -191,15 +180,15 @@ static void search_system_libraries(struct finding *finding)
 	};
 
 	search_library_path(finding);
-	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place.path; i++) {
 		char *folder CLEANUP(mem_free_text) =
 			mem_format("%s%s", finding->search->system_root, folders[i]);
 
 		find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 	}
-	if (!finding->place)
-		text_add(&finding->looked_at, "system: no " WHEEL_LIBRARY " and no " PACKAGE_LIBRARY
-					      " in LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
+	if (!finding->place.path)
+		text_add(finding->looked_at, "system: no " WHEEL_LIBRARY " and no " PACKAGE_LIBRARY
+					     " in LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
 
 /* A directory that the user named: the library's own, one with `lib` in it (the unpacked C
@@ -209,14 +198,13 @@ static void search_named_folder(struct finding *finding, const char *folder,
 {
 	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", folder);
 	struct python_search inside = {.virtual_env = folder};
-	struct python_place *python CLEANUP(python_place_cleanup) = NULL;
+	struct python_place python;
 
-	if (find_library_in_folder(finding, folder, origin) ||
-	    find_library_in_folder(finding, lib, origin) ||
-	    find_library_in_packages(finding, folder, origin) ||
-	    python_find(&inside, &python, NULL))
-		return;
-	search_python_packages(finding, python, origin);
+	if (!find_library_in_folder(finding, folder, origin) &&
+	    !find_library_in_folder(finding, lib, origin) &&
+	    !find_library_in_packages(finding, folder, origin) &&
+	    !python_find(&inside, finding->arena, &python, NULL))
+		search_python_packages(finding, &python, origin);
 }
 
 /* A named place is accepted or rejected. */
@@ -238,7 +226,7 @@ static int find_named_library(struct finding *finding, const char *named,
 		return 0;
 	}
 	search_named_folder(finding, named, origin);
-	if (finding->place)
+	if (finding->place.path)
 		return 0;
 	if (finding->unfit.code)
 		return err_set(err, ERR_UNSUPPORTED, "%s: %s", by, finding->unfit.text);
@@ -248,9 +236,9 @@ static int find_named_library(struct finding *finding, const char *named,
 static int search_library_places(struct finding *finding, struct err *err)
 {
 	search_python_installs(finding);
-	if (!finding->place)
+	if (!finding->place.path)
 		search_system_libraries(finding);
-	if (finding->place)
+	if (finding->place.path)
 		return 0;
 	if (finding->unfit.code)
 		return err_set(err, ERR_UNSUPPORTED, "%s", finding->unfit.text);
@@ -259,37 +247,21 @@ static int search_library_places(struct finding *finding, struct err *err)
 		       "), or name its library with --libtensorflow");
 }
 
-int library_find(const struct library_search *search, struct library_place **ret_place,
-		 struct text *looked_at, struct err *err)
+int library_find(const struct library_search *search, struct arena *arena,
+		 struct library_place *ret_place, struct text *looked_at, struct err *err)
 {
-	struct finding finding CLEANUP(finding_done) = {.search = search};
-	int rc = is_set(search->asked)
-			 ? find_named_library(&finding, search->asked, LIBRARY_ASKED, err)
-		 : is_set(search->variable)
-			 ? find_named_library(&finding, search->variable, LIBRARY_VARIABLE_SET, err)
+	struct text unseen CLEANUP(text_done) = {0};
+	struct finding finding = {
+		.search = search, .arena = arena, .looked_at = looked_at ? looked_at : &unseen};
+	const char *asked = search->asked, *variable = search->variable;
+	int rc = asked && *asked ? find_named_library(&finding, asked, LIBRARY_ASKED, err)
+		 : variable && *variable
+			 ? find_named_library(&finding, variable, LIBRARY_VARIABLE_SET, err)
 			 : search_library_places(&finding, err);
 
-	if (looked_at)
-		text_add(looked_at, text_of(&finding.looked_at));
 	if (!rc)
-		*ret_place = TAKE(finding.place);
+		*ret_place = finding.place;
 	return rc;
-}
-
-void library_place_free(struct library_place *place)
-{
-	if (!place)
-		return;
-	free(place->path);
-	free(place->folder);
-	free(place->version);
-	free(place->package);
-	free(place);
-}
-
-void library_place_cleanup(struct library_place **place)
-{
-	library_place_free(*place);
 }
 
 #define LEAST_MAJOR 2

@@ -35,12 +35,13 @@ enum library_origin {
 /* "--libtensorflow", "MUSTER_LIBTENSORFLOW", "virtual environment", "python3", "system". */
 extern const char *const library_origin_words[5];
 
+/* In an arena. */
 struct library_place {
-	char *path; /* of the file to open */
+	const char *path; /* of the file to open */
 	enum library_origin origin;
-	char *folder; /* its package directory, "/…/site-packages"; NULL: not of a wheel */
-	char *version; /* of the wheel, from its dist-info: "2.21.0"; NULL: not yet known */
-	char *package; /* its name in pip: "tensorflow-cpu"; NULL likewise */
+	const char *folder; /* its package directory, "/…/site-packages"; NULL: not of a wheel */
+	const char *version; /* of the wheel, from its dist-info: "2.21.0"; NULL: not yet known */
+	const char *package; /* its name in pip: "tensorflow-cpu"; NULL likewise */
 };
 
 /* Finds the library. Returns ERR_NOT_FOUND if there is none; the text says what to install. Returns
@@ -48,10 +49,8 @@ struct library_place {
  * line for each searched place with the result, whether a library is found or not.
  *
  * A place that the user named is accepted or rejected; no other place is searched then. */
-int library_find(const struct library_search *search, struct library_place **ret_place,
-		 struct text *looked_at, struct err *err) MUST_USE;
-void library_place_free(struct library_place *place); /* NULL is fine */
-void library_place_cleanup(struct library_place **place);
+int library_find(const struct library_search *search, struct arena *arena,
+		 struct library_place *ret_place, struct text *looked_at, struct err *err) MUST_USE;
 
 #define LIBRARY_LEAST_VERSION "2.12"
 

@@ -15,28 +15,18 @@ struct library_page {
 	char doing[120];
 };
 
-static int page_open(struct library_page **ret_page, struct err *err)
+int library_guard_fork(struct library_guard *ret_guard, const char *who, const char *library,
+		       struct err *err)
 {
 	void *page = mmap(NULL, sizeof(struct library_page), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
 		return err_set_errno(err, errno, "cannot share memory between two processes");
-	*ret_page = page;
-	return 0;
-}
+	*ret_guard = (struct library_guard){.who = who, .library = library, .page = page};
+	int failure = stderr_capture_open(&ret_guard->chatter, err);
 
-int library_guard_fork(struct library_guard *ret_guard, const char *who, const char *library,
-		       struct err *err)
-{
-	*ret_guard = (struct library_guard){.who = who, .library = library};
-	int failure = page_open(&ret_guard->page, err);
-
-	if (!failure)
-		failure = stderr_capture_open(&ret_guard->chatter, err);
-	if (!failure)
-		failure = guard_fork(NULL, &ret_guard->guard, err);
-	return failure;
+	return failure ? failure : guard_fork(NULL, &ret_guard->guard, err);
 }
 
 void library_guard_note(struct library_guard *guard, const char *doing)

@@ -83,26 +83,21 @@ static bool send_network_answer(struct connection *connection)
 	return send(connection->fd, &frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
 }
 
-/* A whole frame has arrived. */
-static bool handle_network_frame(struct connection *connection)
-{
-	if (!network_frame_is_ours(&connection->frame))
-		return false;
-	connection->received = network_wall_clock();
-	connection->asker = find_peer(connection->answerer, &connection->frame);
-	connection->n_behind = be64toh(connection->frame.length);
-	return connection->n_behind > 0 || send_network_answer(connection);
-}
-
 static bool accept_frame_bytes(struct connection *connection, size_t n_read)
 {
 	if (connection->n_behind > 0) {
 		connection->n_behind -= n_read;
-		return connection->n_behind > 0 || send_network_answer(connection);
+	} else {
+		connection->frame_len += n_read;
+		if (connection->frame_len < sizeof(connection->frame))
+			return true;
+		if (!network_frame_is_ours(&connection->frame))
+			return false;
+		connection->received = network_wall_clock();
+		connection->asker = find_peer(connection->answerer, &connection->frame);
+		connection->n_behind = be64toh(connection->frame.length);
 	}
-	connection->frame_len += n_read;
-	return connection->frame_len < sizeof(connection->frame) ||
-	       handle_network_frame(connection);
+	return connection->n_behind > 0 || send_network_answer(connection);
 }
 
 static ssize_t read_some(struct connection *connection)
@@ -200,27 +195,18 @@ static void on_asker_connection(void *data)
 	connection->watch = loop_watch_readable(answerer->loop, fd, on_asker_readable, connection);
 }
 
-static int listen_on(int port, int *ret_fd, struct err *err)
-{
-	int failure = port_listen(port, BACKLOG, ret_fd);
-
-	if (failure == EADDRINUSE)
-		return err_set(err, ERR_REFUSED, "port %d is in use by another program", port);
-	if (failure)
-		return err_set_errno(err, failure, "cannot listen on port %d", port);
-	return 0;
-}
-
 int network_answerer_new(struct loop *loop, const struct network_peer *peers, size_t n_peers,
 			 size_t own, loop_fn on_change, void *data,
 			 struct network_answerer **ret_answerer, struct err *err)
 {
 	struct network_answerer *answerer;
-	int fd CLEANUP(file_close) = -1;
-	int failure = listen_on(peers[own].port, &fd, err);
+	int fd = -1, port = peers[own].port;
+	int failure = port_listen(port, BACKLOG, &fd);
 
+	if (failure == EADDRINUSE)
+		return err_set(err, ERR_REFUSED, "port %d is in use by another program", port);
 	if (failure)
-		return failure;
+		return err_set_errno(err, failure, "cannot listen on port %d", port);
 	answerer = mem_new(sizeof(*answerer));
 	*answerer = (struct network_answerer){
 		.loop = loop,
@@ -235,7 +221,6 @@ int network_answerer_new(struct loop *loop, const struct network_peer *peers, si
 		.data = data,
 	};
 	answerer->connections = mem_new_array(answerer->n_places, sizeof(struct connection));
-	fd = -1;
 	*ret_answerer = answerer;
 	return 0;
 }

@@ -1,5 +1,7 @@
 #include "tensorflow/network_frame.h"
 
+#include "base/text.h"
+
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,19 +13,13 @@ static const char magic[8] = "muster2";
 
 _Static_assert(sizeof(struct network_frame) == 96, "the frame has no gaps");
 
-/* Safe to print on a terminal. */
-static bool is_graphic_byte(char byte)
-{
-	return byte > ' ' && byte <= '~';
-}
-
 void network_frame_init(struct network_frame *frame, const char *name, uint64_t length)
 {
 	*frame = (struct network_frame){.length = htobe64(length)};
 	memcpy(frame->magic, magic, sizeof(magic));
 	snprintf(frame->name, sizeof(frame->name), "%s", name);
 	for (char *byte = frame->name; *byte; byte++)
-		if (!is_graphic_byte(*byte))
+		if (!text_is_graphic(byte, 1))
 			*byte = '?';
 }
 
@@ -31,11 +27,8 @@ bool network_frame_is_ours(const struct network_frame *frame)
 {
 	size_t len = strnlen(frame->name, sizeof(frame->name));
 
-	for (size_t i = 0; i < len; i++)
-		if (!is_graphic_byte(frame->name[i]))
-			return false;
 	return !memcmp(frame->magic, magic, sizeof(magic)) && len < sizeof(frame->name) &&
-	       be64toh(frame->length) <= NETWORK_LENGTH_LIMIT;
+	       text_is_graphic(frame->name, len) && be64toh(frame->length) <= NETWORK_LENGTH_LIMIT;
 }
 
 bool network_frame_has_name(const struct network_frame *frame, const char *name)

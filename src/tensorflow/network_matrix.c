@@ -6,53 +6,13 @@
 #include "spec/cluster_spec.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct matrix {
-	struct network_peer *peers; /* of all tasks */
-	const char **addresses; /* as in the cluster spec */
-	size_t n_peers;
-	size_t own;
-	struct arena *arena; /* for names and hosts */
+	const struct cluster_spec *cluster;
+	struct network_peer *peers; /* one for each of its tasks */
 	network_matrix_fn tell;
 	void *data;
 };
-
-static void matrix_done(struct matrix *matrix)
-{
-	free(matrix->peers);
-	free(matrix->addresses);
-	arena_free(matrix->arena);
-}
-
-static void add_matrix_peer(struct matrix *matrix, const struct cluster_spec *cluster,
-			    const struct spec_job *job, const struct spec_task *task)
-{
-	char *host CLEANUP(mem_free_text) = address_host(task->address);
-	size_t i = matrix->n_peers++;
-
-	matrix->addresses[i] = task->address;
-	matrix->peers[i] = (struct network_peer){
-		.name = arena_format(matrix->arena, "%s-%d", job->name, task->index),
-		.host = arena_copy_text(matrix->arena, host),
-		.port = address_port(task->address),
-	};
-	if (text_equals(job->name, cluster->own_job) && task->index == cluster->own_index)
-		matrix->own = i;
-}
-
-static void add_tasks(struct matrix *matrix, const struct cluster_spec *cluster)
-{
-	size_t count = cluster_spec_count(cluster);
-
-	matrix->arena = arena_new();
-	matrix->peers = mem_new_array(count, sizeof(*matrix->peers));
-	matrix->addresses = mem_new_array(count, sizeof(*matrix->addresses));
-	for (size_t i = 0; i < cluster->n_jobs; i++)
-		for (size_t j = 0; j < cluster->jobs[i].n_tasks; j++)
-			add_matrix_peer(matrix, cluster, &cluster->jobs[i],
-					&cluster->jobs[i].tasks[j]);
-}
 
 struct json *network_event_new(const char *from, const char *to, const char *address,
 			       const struct network_finding *finding)
@@ -98,19 +58,24 @@ static void add_clock(struct text *text, double clock)
 		text_addf(text, ", clock %.3f s %s", fabs(clock), direction);
 }
 
+static const char *own_name(const struct matrix *matrix)
+{
+	return matrix->peers[matrix->cluster->own - matrix->cluster->tasks].name;
+}
+
 /* If host and task have the same name, it is printed once: "ps-1 cannot reach worker-0:2222". */
 static void add_finding_sentence(struct text *text, const struct matrix *matrix, size_t peer,
 				 const struct network_finding *finding)
 {
-	const struct network_peer *own = &matrix->peers[matrix->own], *to = &matrix->peers[peer];
-	bool is_one_name = text_equals(to->name, to->host);
+	const struct network_peer *to = &matrix->peers[peer];
+	const char *address = matrix->cluster->tasks[peer].address;
 
-	text_addf(text, "%s %s ", own->name,
+	text_addf(text, "%s %s ", own_name(matrix),
 		  finding->stage == NETWORK_DONE ? "reaches" : "cannot reach");
-	if (is_one_name)
-		text_addf(text, "%s: ", matrix->addresses[peer]);
+	if (text_equals(to->name, to->host))
+		text_addf(text, "%s: ", address);
 	else
-		text_addf(text, "%s (%s): ", to->name, matrix->addresses[peer]);
+		text_addf(text, "%s (%s): ", to->name, address);
 	if (finding->stage != NETWORK_DONE) {
 		text_add(text, finding->error);
 		return;
@@ -124,8 +89,8 @@ static void on_matrix_finding(size_t peer, const struct network_finding *finding
 {
 	const struct matrix *matrix = data;
 	struct json *event CLEANUP(json_cleanup) =
-		network_event_new(matrix->peers[matrix->own].name, matrix->peers[peer].name,
-				  matrix->addresses[peer], finding);
+		network_event_new(own_name(matrix), matrix->peers[peer].name,
+				  matrix->cluster->tasks[peer].address, finding);
 	struct text sentence CLEANUP(text_done) = {0};
 
 	add_finding_sentence(&sentence, matrix, peer, finding);
@@ -139,7 +104,7 @@ static void on_impostor_address(size_t peer, const char *address, void *data)
 	char *sentence CLEANUP(mem_free_text) = mem_format(
 		"warning: %s got a request in the name of %s from %s, which is not an address of "
 		"%s; it was answered, but muster kept waiting for %s",
-		matrix->peers[matrix->own].name, named->name, address, named->host, named->name);
+		own_name(matrix), named->name, address, named->host, named->name);
 
 	matrix->tell(NULL, sentence, matrix->data);
 }
@@ -147,13 +112,24 @@ static void on_impostor_address(size_t peer, const char *address, void *data)
 int network_matrix_run(const struct cluster_spec *cluster, msec timeout, network_matrix_fn tell,
 		       void *data, struct err *err)
 {
-	struct matrix matrix CLEANUP(matrix_done) = {.tell = tell, .data = data};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct network_peer *peers = arena_take_array(arena, cluster->n_tasks, sizeof(*peers));
+	struct matrix matrix = {cluster, peers, tell, data};
 
-	add_tasks(&matrix, cluster);
+	for (size_t i = 0; i < cluster->n_tasks; i++) {
+		const struct spec_task *task = &cluster->tasks[i];
+		char *host CLEANUP(mem_free_text) = address_host(task->address);
+
+		peers[i] = (struct network_peer){
+			.name = arena_format(arena, "%s-%d", task->job, task->index),
+			.host = arena_copy_text(arena, host),
+			.port = address_port(task->address),
+		};
+	}
 	const struct network_probe_settings settings = {
-		.peers = matrix.peers,
-		.n_peers = matrix.n_peers,
-		.own = matrix.own,
+		.peers = peers,
+		.n_peers = cluster->n_tasks,
+		.own = (size_t) (cluster->own - cluster->tasks),
 		.timeout = timeout,
 		.tell = on_matrix_finding,
 		.tell_of_other = on_impostor_address,

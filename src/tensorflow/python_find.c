@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,48 +23,40 @@ const char *const tensorflow_package_names[] = {
 };
 const size_t n_tensorflow_package_names = ARRAY_LEN(tensorflow_package_names);
 
-/* PEP 503. */
-static char normal(char letter)
-{
-	return letter == '_' || letter == '.' ? '-' : (char) tolower((unsigned char) letter);
-}
-
 static bool is_package_name(const char *written, size_t len, const char *name)
 {
-	size_t at = 0;
+	for (size_t at = 0; at < len; at++) {
+		/* PEP 503. */
+		char letter = written[at] == '_' || written[at] == '.'
+				      ? '-'
+				      : (char) tolower((unsigned char) written[at]);
 
-	while (at < len && name[at] && normal(written[at]) == name[at])
-		at++;
-	return at == len && !name[at];
-}
-
-/* "tensorflow_cpu-2.21.0.dist-info": neither name nor version contains a dash. */
-static bool read_entry(const char *entry, const char *const *names, size_t n_names, char **ret_name,
-		       char **ret_version)
-{
-	const char *dash = strchr(entry, '-');
-
-	if (!dash || !text_ends_with(dash, ENDING))
-		return false;
-	for (size_t i = 0; i < n_names; i++) {
-		if (!is_package_name(entry, (size_t) (dash - entry), names[i]))
-			continue;
-		if (ret_name)
-			*ret_name = mem_copy_text(names[i]);
-		*ret_version = mem_copy_bytes(dash + 1, strlen(dash + 1) - strlen(ENDING));
-		return true;
+		if (letter != name[at])
+			return false;
 	}
-	return false;
+	return !name[len];
 }
 
-bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
-		  char **ret_version)
+bool package_find(const char *folder, const char *const *names, size_t n_names, struct arena *arena,
+		  const char **ret_name, const char **ret_version)
 {
 	DIR *open CLEANUP(folder_close) = opendir(folder);
 
-	for (const struct dirent *entry; open && (entry = readdir(open));)
-		if (read_entry(entry->d_name, names, n_names, ret_name, ret_version))
+	/* "tensorflow_cpu-2.21.0.dist-info": neither name nor version contains a dash. */
+	for (const struct dirent *entry; open && (entry = readdir(open));) {
+		const char *dash = strchr(entry->d_name, '-');
+
+		for (size_t i = 0; dash && text_ends_with(dash, ENDING) && i < n_names; i++) {
+			if (!is_package_name(entry->d_name, (size_t) (dash - entry->d_name),
+					     names[i]))
+				continue;
+			if (ret_name)
+				*ret_name = names[i];
+			*ret_version = arena_format(
+				arena, "%.*s", (int) (strlen(dash + 1) - strlen(ENDING)), dash + 1);
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -86,67 +79,73 @@ static bool is_set(const char *text)
 	return text && text[0];
 }
 
-static bool is_listed(const struct python_place *place, const struct stat *status)
+/* The package directories of one Python, as they are found. */
+struct finding {
+	const struct python_search *search;
+	struct arena *arena;
+	struct python_place place;
+	size_t capacity; /* of its packages */
+};
+
+/* Directories that do not exist, or are known by another name (lib64), are skipped. */
+PRINTF_LIKE(2, 3)
+static void add_packages(struct finding *finding, const char *path_format, ...)
 {
-	struct stat other;
+	struct python_place *place = &finding->place;
+	struct stat status, other;
+	va_list values;
 
-	for (size_t i = 0; i < place->n_packages; i++)
-		if (!stat(place->packages[i], &other) && other.st_ino == status->st_ino &&
-		    other.st_dev == status->st_dev)
-			return true;
-	return false;
-}
+	va_start(values, path_format);
+	char *path CLEANUP(mem_free_text) = mem_format_list(path_format, values);
 
-/* Takes the path over. Directories that do not exist, or are known by another name (lib64), are
- * skipped. */
-static void add_packages(struct python_place *place, char *take_path)
-{
-	char *path CLEANUP(mem_free_text) = take_path;
-	struct stat status;
-
-	if (stat(path, &status) || !S_ISDIR(status.st_mode) || is_listed(place, &status))
+	va_end(values);
+	if (stat(path, &status) || !S_ISDIR(status.st_mode))
 		return;
-	place->packages =
-		mem_resize(place->packages, place->n_packages + 1, sizeof(*place->packages));
-	place->packages[place->n_packages++] = TAKE(path);
+	for (size_t i = 0; i < place->n_packages; i++)
+		if (!stat(place->packages[i], &other) && other.st_ino == status.st_ino &&
+		    other.st_dev == status.st_dev)
+			return;
+	if (place->n_packages == finding->capacity) {
+		const char *const *before = place->packages;
+
+		finding->capacity = 2 * finding->capacity + 8;
+		place->packages =
+			arena_take_array(finding->arena, finding->capacity, sizeof(*before));
+		if (before)
+			memcpy(place->packages, before, place->n_packages * sizeof(*before));
+	}
+	place->packages[place->n_packages++] = arena_copy_text(finding->arena, path);
 }
 
-static void add_python_path(struct python_place *place, const char *python_path)
+static void add_user_packages(struct finding *finding)
 {
-	char *list CLEANUP(mem_free_text) = mem_copy_text(python_path);
-	char *rest = list;
+	const struct python_search *search = finding->search;
 
-	for (char *folder; (folder = strsep(&rest, ":"));)
-		if (folder[0])
-			add_packages(place, mem_copy_text(folder));
-}
-
-static void add_user_packages(struct python_place *place, const struct python_search *search)
-{
 	if (is_set(search->user_base))
-		add_packages(place, mem_format("%s/lib/python%s/site-packages", search->user_base,
-					       place->version));
+		add_packages(finding, "%s/lib/python%s/site-packages", search->user_base,
+			     finding->place.version);
 	else if (is_set(search->home))
-		add_packages(place, mem_format("%s/.local/lib/python%s/site-packages", search->home,
-					       place->version));
+		add_packages(finding, "%s/.local/lib/python%s/site-packages", search->home,
+			     finding->place.version);
 }
 
-static void add_site_packages(struct python_place *place, const char *prefix)
+static void add_site_packages(struct finding *finding, const char *prefix)
 {
-	add_packages(place, mem_format("%s/lib/python%s/site-packages", prefix, place->version));
-	add_packages(place, mem_format("%s/lib64/python%s/site-packages", prefix, place->version));
+	add_packages(finding, "%s/lib/python%s/site-packages", prefix, finding->place.version);
+	add_packages(finding, "%s/lib64/python%s/site-packages", prefix, finding->place.version);
 }
 
 /* Debian keeps its own packages apart from pip's; Fedora does so under /usr/local too. */
-static void add_system_packages(struct python_place *place, const char *prefix)
+static void add_system_packages(struct finding *finding, const char *prefix)
 {
+	const char *version = finding->place.version;
 	char *local CLEANUP(mem_free_text) = mem_format("%s/local", prefix);
 
-	add_packages(place, mem_format("%s/lib/python%s/dist-packages", local, place->version));
-	add_packages(place, mem_format("%s/lib/python3/dist-packages", prefix));
-	add_packages(place, mem_format("%s/lib/python%s/dist-packages", prefix, place->version));
-	add_site_packages(place, local);
-	add_site_packages(place, prefix);
+	add_packages(finding, "%s/lib/python%s/dist-packages", local, version);
+	add_packages(finding, "%s/lib/python3/dist-packages", prefix);
+	add_packages(finding, "%s/lib/python%s/dist-packages", prefix, version);
+	add_site_packages(finding, local);
+	add_site_packages(finding, prefix);
 }
 
 /* "3.11" of "python3.11"; NULL: not of that form. */
@@ -164,31 +163,22 @@ static int minor_of(const char *version)
 	return version ? atoi(strchr(version, '.') + 1) : -1;
 }
 
-/* The newest pythonX.Y in PREFIX/lib. */
-static char *version_in_folder(const char *prefix)
+/* That of the interpreter's own name, else the newest pythonX.Y in PREFIX/lib. */
+static const char *find_version(const char *interpreter, const char *prefix, struct arena *arena)
 {
+	char *real CLEANUP(mem_free_text) = realpath(interpreter, NULL);
+	const char *slash = real ? strrchr(real, '/') : NULL;
+	const char *newest = arena_copy_text(arena, slash ? version_in_name(slash + 1) : NULL);
 	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", prefix);
-	DIR *folder CLEANUP(folder_close) = opendir(lib);
-	char *newest = NULL;
+	DIR *folder CLEANUP(folder_close) = newest ? NULL : opendir(lib);
 
 	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
 		const char *version = version_in_name(entry->d_name);
 
-		if (!version || minor_of(version) <= minor_of(newest))
-			continue;
-		free(newest);
-		newest = mem_copy_text(version);
+		if (version && minor_of(version) > minor_of(newest))
+			newest = arena_copy_text(arena, version);
 	}
 	return newest;
-}
-
-static char *find_version(const char *interpreter, const char *prefix)
-{
-	char *real CLEANUP(mem_free_text) = realpath(interpreter, NULL);
-	const char *slash = real ? strrchr(real, '/') : NULL;
-	const char *version = slash ? version_in_name(slash + 1) : NULL;
-
-	return version ? mem_copy_text(version) : version_in_folder(prefix);
 }
 
 /* The value of "KEY = VALUE" in a pyvenv.cfg; NULL: absent. Caller frees. */
@@ -213,55 +203,51 @@ static char *setting_of(const char *settings, const char *key)
 }
 
 /* A virtual environment's own packages, and the base's if configured. */
-static void add_venv_packages(struct python_place *place, const char *prefix, const char *settings,
-			      const struct python_search *search)
+static void add_venv_packages(struct finding *finding, const char *prefix, const char *settings)
 {
 	char *sees_system CLEANUP(mem_free_text) =
 		setting_of(settings, "include-system-site-packages");
 	char *home CLEANUP(mem_free_text) = setting_of(settings, "home");
 
-	add_site_packages(place, prefix);
+	add_site_packages(finding, prefix);
 	if (!home || !sees_system || !text_equals_ignoring_case(sees_system, "true"))
 		return;
 	char *base CLEANUP(mem_free_text) = file_folder_of(home);
 
-	add_user_packages(place, search);
-	add_system_packages(place, base);
+	add_user_packages(finding);
+	add_system_packages(finding, base);
 }
 
-/* The parent of the program's directory, with links followed. */
-static char *real_prefix_of(const char *interpreter)
+static struct python_place read_place(const char *interpreter, const struct python_search *search,
+				      struct arena *arena)
 {
 	char *real CLEANUP(mem_free_text) = realpath(interpreter, NULL);
-	char *bin CLEANUP(mem_free_text) = file_folder_of(real ? real : interpreter);
-
-	return file_folder_of(bin);
-}
-
-static struct python_place *place_new(const char *interpreter, const struct python_search *search)
-{
-	struct python_place *place = mem_new(sizeof(*place));
 	char *bin CLEANUP(mem_free_text) = file_folder_of(interpreter);
 	char *above CLEANUP(mem_free_text) = file_folder_of(bin);
 	/* Python looks for it in its own directory and the parent, without following links. */
 	char *file CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", above);
 	char *settings CLEANUP(mem_free_text) = file_read_text(file);
-	char *prefix CLEANUP(mem_free_text) =
-		settings ? mem_copy_text(above) : real_prefix_of(interpreter);
+	char *real_bin CLEANUP(mem_free_text) = file_folder_of(real ? real : interpreter);
+	char *prefix CLEANUP(mem_free_text) = file_folder_of(settings ? bin : real_bin);
+	char *list CLEANUP(mem_free_text) = mem_copy_text(search->python_path);
+	char *rest = list;
+	struct finding finding = {
+		.search = search,
+		.arena = arena,
+		.place = {.interpreter = arena_copy_text(arena, interpreter),
+			  .version = find_version(interpreter, prefix, arena)},
+	};
 
-	place->interpreter = mem_copy_text(interpreter);
-	place->version = find_version(interpreter, prefix);
-	if (is_set(search->python_path))
-		add_python_path(place, search->python_path);
-	if (!place->version)
-		return place;
-	if (settings) {
-		add_venv_packages(place, prefix, settings, search);
-		return place;
+	for (char *folder; (folder = strsep(&rest, ":"));)
+		if (folder[0])
+			add_packages(&finding, "%s", folder);
+	if (finding.place.version && settings) {
+		add_venv_packages(&finding, prefix, settings);
+	} else if (finding.place.version) {
+		add_user_packages(&finding);
+		add_system_packages(&finding, prefix);
 	}
-	add_user_packages(place, search);
-	add_system_packages(place, prefix);
-	return place;
+	return finding.place;
 }
 
 /* pyenv puts a shell script before every Python, which reads pyenv's settings
@@ -308,8 +294,8 @@ static char *program_in_path(const char *name, const struct python_search *searc
 	return program;
 }
 
-int python_find_in_path(const struct python_search *search, struct python_place **ret_place,
-			struct err *err)
+int python_find_in_path(const struct python_search *search, struct arena *arena,
+			struct python_place *ret_place, struct err *err)
 {
 	char *program CLEANUP(mem_free_text) = program_in_path("python3", search);
 
@@ -317,11 +303,12 @@ int python_find_in_path(const struct python_search *search, struct python_place 
 		program = program_in_path("python", search);
 	if (!program)
 		return err_set(err, ERR_NOT_FOUND, "python3 not found in PATH");
-	*ret_place = place_new(program, search);
+	*ret_place = read_place(program, search, arena);
 	return 0;
 }
 
-static char *program_of_virtual_env(const struct python_search *search)
+int python_find(const struct python_search *search, struct arena *arena,
+		struct python_place *ret_place, struct err *err)
 {
 	static const char *const names[] = {"python3", "python"};
 
@@ -329,32 +316,11 @@ static char *program_of_virtual_env(const struct python_search *search)
 		char *program CLEANUP(mem_free_text) =
 			mem_format("%s/bin/%s", search->virtual_env, names[i]);
 
-		if (file_is_program(program))
-			return TAKE(program);
+		if (!file_is_program(program))
+			continue;
+		*ret_place = read_place(program, search, arena);
+		ret_place->is_virtual_env = true;
+		return 0;
 	}
-	return NULL;
-}
-
-int python_find(const struct python_search *search, struct python_place **ret_place,
-		struct err *err)
-{
-	char *program CLEANUP(mem_free_text) = program_of_virtual_env(search);
-
-	if (!program)
-		return python_find_in_path(search, ret_place, err);
-	*ret_place = place_new(program, search);
-	(*ret_place)->is_virtual_env = true;
-	return 0;
-}
-
-void python_place_cleanup(struct python_place **place)
-{
-	if (!*place)
-		return;
-	for (size_t i = 0; i < (*place)->n_packages; i++)
-		free((*place)->packages[i]);
-	free((*place)->packages);
-	free((*place)->interpreter);
-	free((*place)->version);
-	free(*place);
+	return python_find_in_path(search, arena, ret_place, err);
 }

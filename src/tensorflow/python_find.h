@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/own.h"
 
 #include <stdbool.h>
@@ -25,30 +26,30 @@ struct python_search {
 /* The environment of this process. */
 struct python_search python_search_here(void);
 
+/* In an arena. */
 struct python_place {
-	char *interpreter; /* "/home/me/.venv/bin/python3" */
-	char *version; /* "3.11"; NULL: not visible from its directories */
-	char **packages; /* existing package directories, in Python's search order */
+	const char *interpreter; /* "/home/me/.venv/bin/python3" */
+	const char *version; /* "3.11"; NULL: not visible from its directories */
+	const char **packages; /* existing package directories, in Python's search order */
 	size_t n_packages;
 	bool is_virtual_env; /* it is the one of VIRTUAL_ENV */
 };
 
 /* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH. Returns ERR_NOT_FOUND if
  * there is none. */
-int python_find(const struct python_search *search, struct python_place **ret_place,
-		struct err *err) MUST_USE;
+int python_find(const struct python_search *search, struct arena *arena,
+		struct python_place *ret_place, struct err *err) MUST_USE;
 /* The first python3 (python) in PATH, regardless of VIRTUAL_ENV. */
-int python_find_in_path(const struct python_search *search, struct python_place **ret_place,
-			struct err *err) MUST_USE;
-void python_place_cleanup(struct python_place **place);
+int python_find_in_path(const struct python_search *search, struct arena *arena,
+			struct python_place *ret_place, struct err *err) MUST_USE;
 
 /* Finds the first of these packages in a package directory, by what pip recorded about it
  * (packaging.python.org, "Recording installed projects"): a directory NAME-VERSION.dist-info next
- * to the package's own. Names ignore case and treat '-', '_'
- * and '.' alike. *ret_name (may be NULL) is in pip's spelling ("tensorflow-cpu"); the caller frees
- * both. Returns false if there is none. */
-bool package_find(const char *folder, const char *const *names, size_t n_names, char **ret_name,
-		  char **ret_version) MUST_USE;
+ * to the package's own. Names ignore case and treat '-', '_' and '.' alike. *ret_name (may be NULL)
+ * is in pip's spelling ("tensorflow-cpu"); the version is in the arena. Without one it returns
+ * false, and both stay unchanged. */
+bool package_find(const char *folder, const char *const *names, size_t n_names, struct arena *arena,
+		  const char **ret_name, const char **ret_version);
 
 /* Packages whose module directory is `tensorflow`. */
 extern const char *const tensorflow_package_names[];

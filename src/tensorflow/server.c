@@ -91,13 +91,13 @@ void server_def_add(const struct cluster_spec *spec, const struct server_setting
 {
 	struct text cluster_def CLEANUP(text_done) = {0};
 
-	assert(spec->own_job);
+	assert(spec->own);
 	for (size_t i = 0; i < spec->n_jobs; i++)
 		add_job(&spec->jobs[i], &cluster_def);
 	protobuf_add_message(message, SERVER_CLUSTER, &cluster_def);
-	protobuf_add_text(message, SERVER_JOB_NAME, spec->own_job);
-	if (spec->own_index > 0)
-		protobuf_add_number(message, SERVER_TASK_INDEX, spec->own_index);
+	protobuf_add_text(message, SERVER_JOB_NAME, spec->own->job);
+	if (spec->own->index > 0)
+		protobuf_add_number(message, SERVER_TASK_INDEX, spec->own->index);
 	add_session_config(settings, message);
 	protobuf_add_text(message, SERVER_PROTOCOL, settings->protocol);
 }

@@ -48,35 +48,18 @@ static void notify_send(const char *state)
 
 /* The only thread of muster other than the main one. TensorFlow catches SIGTERM for its preemption
  * notifier (tsl/platform/.../preemption_notifier.cc) and then ignores it. A signal that is blocked
- * in every thread, and read from a descriptor, never reaches that handler. */
-/* What the thread listens to; it lives as long as the process. */
-struct watch {
-	struct pollfd signals, outer_gone;
-};
-
-/* _exit: TensorFlow's exit handlers fail while its threads run. */
+ * in every thread, and read from a descriptor, never reaches that handler.
+ *
+ * It polls the signals and the outer process. _exit: TensorFlow's exit handlers fail while its
+ * threads run. */
 static void *exit_when_stopped(void *data)
 {
-	const struct watch *watch = data;
-	struct pollfd sources[] = {watch->signals, watch->outer_gone};
+	struct pollfd *sources = data;
 
-	while (poll(sources, ARRAY_LEN(sources), -1) < 0)
+	while (poll(sources, 2, -1) < 0)
 		;
 	notify_send("STOPPING=1");
 	_exit(sources[0].revents ? 0 : 1);
-}
-
-static int start_thread(struct watch *take_watch, struct err *err)
-{
-	pthread_t thread;
-	pthread_attr_t attributes;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	int failure = pthread_create(&thread, &attributes, exit_when_stopped, take_watch);
-
-	pthread_attr_destroy(&attributes);
-	return failure ? err_set_errno(err, failure, "cannot start a thread") : 0;
 }
 
 /* Starts a thread that ends the process with code 0 on SIGTERM, SIGINT or SIGHUP, and with 1 when
@@ -97,11 +80,15 @@ static int serving_end_watch(int outer_gone_fd, struct err *err)
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot listen to signals");
-	struct watch *watch = mem_new(sizeof(*watch));
+	/* They live as long as the process. */
+	struct pollfd *sources = mem_new_array(2, sizeof(*sources));
+	pthread_t thread;
 
-	watch->signals = (struct pollfd){.fd = fd, .events = POLLIN};
-	watch->outer_gone = (struct pollfd){.fd = outer_gone_fd, .events = POLLIN};
-	return start_thread(watch, err);
+	sources[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+	sources[1] = (struct pollfd){.fd = outer_gone_fd, .events = POLLIN};
+	int failure = pthread_create(&thread, NULL, exit_when_stopped, sources);
+
+	return failure ? err_set_errno(err, failure, "cannot start a thread") : 0;
 }
 
 #define PORT_PATIENCE 3000 /* milliseconds */
@@ -123,7 +110,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 			 struct err *err)
 {
 	const struct cluster_spec *spec = request->spec;
-	int port = address_port(cluster_spec_own_address(spec));
+	int port = address_port(spec->own->address);
 
 	if (port_is_free(port))
 		return 0;
@@ -136,26 +123,22 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 	return err_set(err, ERR_EXISTS,
 		       "port %d of %s-%d is in use on this machine; to find the process: ss -tlnp "
 		       "'sport = :%d'",
-		       port, spec->own_job, spec->own_index, port);
+		       port, spec->own->job, spec->own->index, port);
 }
 
-/* The test uses our port and then releases it for the server. */
-static int try_network(const struct serving_request *request, struct library_guard *guard,
-		       struct err *err)
-{
-	if (!request->on_network)
-		return 0;
-	enter_phase(guard, "testing the network");
-	return network_matrix_run(request->spec, request->network_timeout, request->on_network,
-				  request->data, err);
-}
-
-static int load_and_start(const struct serving_request *request, struct library_guard *guard,
-			  struct serving *ret_serving, struct err *err)
+static int start_server(const struct serving_request *request, struct library_guard *guard,
+			struct serving *ret_serving, struct err *err)
 {
 	struct library *library; /* until the end of the process */
 	struct text server_def CLEANUP(text_done) = {0};
 
+	if (request->on_network) {
+		/* The test uses our port and then releases it for the server. */
+		enter_phase(guard, "testing the network");
+		if (network_matrix_run(request->spec, request->network_timeout, request->on_network,
+				       request->data, err))
+			return err->code;
+	}
 	enter_phase(guard, "loading TensorFlow");
 	if (library_guard_load(guard, request->shows_log, &library, err))
 		return err->code;
@@ -187,8 +170,7 @@ NORETURN static void serve(const struct serving_request *request, struct library
 
 	on_exit(on_tensorflow_exit, (void *) request);
 	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
-	    wait_for_port(request, guard, &err) || try_network(request, guard, &err) ||
-	    load_and_start(request, guard, &serving, &err)) {
+	    wait_for_port(request, guard, &err) || start_server(request, guard, &serving, &err)) {
 		request->on_failure(&err, request->data);
 		_exit(EXIT_FAILED);
 	}

@@ -2,7 +2,7 @@
  * into is made, changed or taken away, and no link in it leads outside. */
 #include "fuzz.h"
 
-#include "archive/archive.h"
+#include "archive/library.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/folder.h"

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "archive/archive.h"
+#include "archive/library.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -121,7 +121,9 @@ static int pack_within(struct scene *scene, const char *path, struct archive_lim
 	struct archive_pack *pack;
 	const char *bytes;
 	size_t len = 1;
-	int rc = archive_pack_new(path, "packed", ARCHIVE_PAX, &limits, &pack, &scene->err);
+	const struct archive_packing packing = {path, "packed", ARCHIVE_PAX, limits,
+						NULL, NULL,     NULL};
+	int rc = archive_pack_new(&packing, &pack, &scene->err);
 
 	if (rc < 0)
 		return rc;
@@ -269,14 +271,18 @@ SCENE_TEST(the_umask_counts_for_files_and_folders)
 
 SCENE_TEST(a_stream_can_say_that_it_is_whole)
 {
-	struct archive_limits limits = UNLIMITED;
+	const struct archive_packing packing = {
+		.path = scene->outside,
+		.name = "packed",
+		.format = ARCHIVE_GNU,
+		.limits = UNLIMITED,
+		.last_name = "whole",
+	};
 	struct archive_pack *pack;
 	const char *bytes;
 	size_t len = 1;
 
-	assert_int_equal(
-		archive_pack_new(scene->outside, "packed", ARCHIVE_GNU, &limits, &pack, NULL), 0);
-	archive_pack_end_with(pack, "whole");
+	assert_int_equal(archive_pack_new(&packing, &pack, NULL), 0);
 	while (len) {
 		assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
 		text_add_bytes(&scene->stream, bytes, len);
@@ -295,15 +301,19 @@ static bool wants_no_more_than_deep(const char *path, void *data)
 
 static void pack_some(struct scene *scene)
 {
-	struct archive_limits limits = UNLIMITED;
+	const struct archive_packing packing = {
+		.path = scene->folder,
+		.name = ".",
+		.format = ARCHIVE_GNU_GZIP,
+		.limits = UNLIMITED,
+		.wants = wants_no_more_than_deep,
+	};
 	struct archive_pack *pack;
 	const char *bytes;
 	size_t len = 1;
 
 	text_clear(&scene->stream);
-	assert_int_equal(
-		archive_pack_new(scene->folder, ".", ARCHIVE_GNU_GZIP, &limits, &pack, NULL), 0);
-	archive_pack_only(pack, wants_no_more_than_deep, NULL);
+	assert_int_equal(archive_pack_new(&packing, &pack, NULL), 0);
 	while (len) {
 		assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
 		text_add_bytes(&scene->stream, bytes, len);
@@ -355,13 +365,17 @@ SCENE_TEST(packing_ends_at_its_limits)
 
 SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file)
 {
-	struct archive_limits limits = UNLIMITED;
+	const struct archive_packing packing = {
+		.path = scene->outside,
+		.name = "packed",
+		.format = ARCHIVE_PAX,
+		.limits = UNLIMITED,
+	};
 	struct archive_pack *pack;
 	const char *bytes;
 	size_t len;
 
-	assert_int_equal(
-		archive_pack_new(scene->outside, "packed", ARCHIVE_PAX, &limits, &pack, NULL), 0);
+	assert_int_equal(archive_pack_new(&packing, &pack, NULL), 0);
 	assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
 	assert_int_equal(truncate(scene->outside, 3), 0);
 	int rc;

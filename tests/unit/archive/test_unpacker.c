@@ -1,6 +1,8 @@
 #include "unit.h"
 
 #include "archive/unpacker.h"
+
+#include "archive/library.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -88,11 +90,15 @@ static void begin(struct scene *scene, struct archive_limits limits)
 		.on_end = take_end,
 		.data = scene,
 	};
-	const struct archive_limits all = {UINT64_MAX, UINT64_MAX};
+	const struct archive_packing packing = {
+		.path = scene->out,
+		.name = ".",
+		.format = ARCHIVE_PAX,
+		.limits = {UINT64_MAX, UINT64_MAX},
+	};
 
 	assert_int_equal(unpacker_new(&settings, &scene->unpacker, NULL), 0);
-	assert_int_equal(archive_pack_new(scene->out, ".", ARCHIVE_PAX, &all, &scene->pack, NULL),
-			 0);
+	assert_int_equal(archive_pack_new(&packing, &scene->pack, NULL), 0);
 }
 
 static void run(struct scene *scene)

@@ -43,15 +43,14 @@ TEST(the_example_of_the_old_tool_is_read)
 	assert_int_equal(spec->n_jobs, 2);
 	assert_string_equal(spec->jobs[0].name, "worker");
 	assert_string_equal(spec->jobs[1].name, "ps");
-	assert_int_equal(cluster_spec_count(spec), 4);
+	assert_int_equal(spec->n_tasks, 4);
 	assert_task(spec, "worker", 0, "localhost:2222");
 	assert_task(spec, "worker", 1, "foo:2222");
 	assert_task(spec, "ps", 0, "bar:2222");
 	assert_task(spec, "ps", 1, "qux:2222");
 	assert_null(cluster_spec_task(spec, "ps", 2));
 	assert_null(cluster_spec_task(spec, "chief", 0));
-	assert_null(spec->own_job);
-	assert_null(cluster_spec_own_address(spec));
+	assert_null(spec->own);
 }
 
 /* A spec, and what is said of it: "COLUMN: sentence", a line each. */
@@ -177,7 +176,7 @@ TEST(more_tasks_than_the_limit_are_refused)
 	struct faults faults CLEANUP(faults_done) = {0};
 	struct cluster_spec *none = NULL;
 
-	assert_int_equal(cluster_spec_count(spec), LIMIT_REPLICAS);
+	assert_int_equal(spec->n_tasks, LIMIT_REPLICAS);
 	assert_int_equal(cluster_spec_read(more, &faults, &none), ERR_INVALID);
 	assert_int_equal(faults.count, 1);
 	assert_string_equal(faults.list[0].sentence, "more than 10000 tasks");
@@ -238,7 +237,7 @@ static void assert_not_own(struct cluster_spec *spec, const char *job, int index
 
 	assert_int_equal(cluster_spec_set_own(spec, job, index, &err), ERR_NOT_FOUND);
 	assert_string_equal(err.text, sentence);
-	assert_null(spec->own_job);
+	assert_null(spec->own);
 }
 
 TEST(a_task_that_the_cluster_lacks_is_told_with_those_that_it_has)
@@ -250,9 +249,9 @@ TEST(a_task_that_the_cluster_lacks_is_told_with_those_that_it_has)
 	assert_not_own(spec, "worker", 2, "job 'worker' has no task 2; it has tasks 0 to 1");
 	assert_not_own(spec, "ps", 1, "job 'ps' has no task 1; it has only task 0");
 	assert_int_equal(cluster_spec_set_own(spec, "worker", 1, NULL), 0);
-	assert_string_equal(spec->own_job, "worker");
-	assert_int_equal(spec->own_index, 1);
-	assert_string_equal(cluster_spec_own_address(spec), "b:1");
+	assert_string_equal(spec->own->job, "worker");
+	assert_int_equal(spec->own->index, 1);
+	assert_string_equal(spec->own->address, "b:1");
 }
 
 TEST(a_tf_config_gives_the_same_as_the_grammar)
@@ -267,8 +266,8 @@ TEST(a_tf_config_gives_the_same_as_the_grammar)
 	assert_task(spec, "chief", 0, "h:1");
 	assert_task(spec, "worker", 0, "a:1");
 	assert_task(spec, "worker", 1, "b:1");
-	assert_string_equal(spec->own_job, "worker");
-	assert_int_equal(spec->own_index, 1);
+	assert_string_equal(spec->own->job, "worker");
+	assert_int_equal(spec->own->index, 1);
 }
 
 TEST(a_sparse_tf_config_keeps_its_indices)
@@ -281,7 +280,7 @@ TEST(a_sparse_tf_config_keeps_its_indices)
 	assert_int_equal(spec->jobs[0].tasks[0].index, 3);
 	assert_task(spec, "worker", 3, "a:1");
 	assert_task(spec, "worker", 10, "b:1");
-	assert_string_equal(cluster_spec_own_address(spec), "a:1");
+	assert_string_equal(spec->own->address, "a:1");
 }
 
 #define OWN "\"task\": {\"type\": \"worker\", \"index\": 0}}"

@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include "environment_get.h"
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/yaml.h"

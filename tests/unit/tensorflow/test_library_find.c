@@ -110,26 +110,28 @@ static void assert_found(const struct tree *tree, const struct library_search *s
 			 enum library_origin origin, const char *path, const char *version,
 			 const char *package)
 {
-	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct library_place place;
 	char *wanted CLEANUP(mem_free_text) = mem_format("%s%s", tree->root, path);
 	struct err err = {0};
 
-	if (library_find(search, &place, NULL, &err))
+	if (library_find(search, arena, &place, NULL, &err))
 		fail_msg("%s", err.text);
-	assert_string_equal(place->path, wanted);
-	assert_int_equal(place->origin, origin);
-	assert_true(text_equals(place->version, version));
-	assert_true(text_equals(place->package, package));
-	assert_int_equal(place->folder != NULL, version != NULL);
+	assert_string_equal(place.path, wanted);
+	assert_int_equal(place.origin, origin);
+	assert_true(text_equals(place.version, version));
+	assert_true(text_equals(place.package, package));
+	assert_int_equal(place.folder != NULL, version != NULL);
 }
 
 static void assert_not_found(const struct library_search *search, int code, const char *part)
 {
-	struct library_place *place = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct library_place place = {0};
 	struct err err = {0};
 
-	assert_int_equal(library_find(search, &place, NULL, &err), code);
-	assert_null(place);
+	assert_int_equal(library_find(search, arena, &place, NULL, &err), code);
+	assert_null(place.path);
 	if (!strstr(err.text, part))
 		fail_msg("'%s' is not in '%s'", part, err.text);
 }
@@ -140,10 +142,11 @@ TREE_TEST(nothing_anywhere_says_what_to_install_and_where_was_looked)
 {
 	struct library_search search = {.system_root = tree->root};
 	struct text looked_at CLEANUP(text_done) = {0};
-	struct library_place *place = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct library_place place;
 	struct err err = {0};
 
-	assert_int_equal(library_find(&search, &place, &looked_at, &err), ERR_NOT_FOUND);
+	assert_int_equal(library_find(&search, arena, &place, &looked_at, &err), ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "pip install tensorflow-cpu"));
 	assert_string_equal(text_of(&looked_at),
 			    "virtual environment: none active\n"
@@ -253,13 +256,14 @@ TREE_TEST(a_new_tensorflow_without_its_library_is_broken)
 /* The folders of packages, the root taken away, a line each. */
 static char *packages_of(const struct tree *tree, const struct python_search *search)
 {
-	struct python_place *place CLEANUP(python_place_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place place;
 	struct text text = {0};
 
-	assert_int_equal(python_find(search, &place, NULL), 0);
-	assert_string_equal(place->version, "3.11");
-	for (size_t i = 0; i < place->n_packages; i++)
-		text_addf(&text, "%s\n", place->packages[i] + strlen(tree->root));
+	assert_int_equal(python_find(search, arena, &place, NULL), 0);
+	assert_string_equal(place.version, "3.11");
+	for (size_t i = 0; i < place.n_packages; i++)
+		text_addf(&text, "%s\n", place.packages[i] + strlen(tree->root));
 	return text_take(&text);
 }
 
@@ -322,11 +326,12 @@ TREE_TEST(the_python_of_a_virtual_environment_in_path_is_known_by_its_settings)
 TREE_TEST(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
 {
 	struct python_search search = {.path = in(tree, "/pyenv/shims")};
-	struct python_place *place = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place place;
 
 	make_file(tree, "/pyenv/shims/python3", "#!/bin/sh\n");
 	make_file(tree, "/pyenv/version", "3.11.7\n");
-	assert_int_equal(python_find(&search, &place, NULL), ERR_NOT_FOUND);
+	assert_int_equal(python_find(&search, arena, &place, NULL), ERR_NOT_FOUND);
 	make_file(tree, "/pyenv/versions/3.11.7/bin/python3.11", "");
 	make_link(tree, "/pyenv/versions/3.11.7/bin/python3", "python3.11");
 	make_file(tree, "/pyenv/versions/3.11.7" WHEEL "/x", "");
@@ -334,7 +339,7 @@ TREE_TEST(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
 
 	assert_string_equal(packages, "/pyenv/versions/3.11.7" WHEEL "\n");
 	search.pyenv_version = "system";
-	assert_int_equal(python_find(&search, &place, NULL), ERR_NOT_FOUND);
+	assert_int_equal(python_find(&search, arena, &place, NULL), ERR_NOT_FOUND);
 }
 
 TREE_TEST(a_version_that_no_name_tells_is_read_from_the_folders)

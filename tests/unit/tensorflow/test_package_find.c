@@ -30,8 +30,9 @@ static void put(const char *name)
 
 static void assert_version(const char *name, const char *expected)
 {
-	char *version CLEANUP(mem_free_text) = NULL;
-	bool is_found = package_find(packages, &name, 1, NULL, &version);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const char *version = NULL;
+	bool is_found = package_find(packages, &name, 1, arena, NULL, &version);
 
 	assert_int_equal(is_found, expected != NULL);
 	if (expected)
@@ -58,20 +59,21 @@ TEST_WITH(begin, end, other_packages_and_other_folders_are_none)
 TEST_WITH(begin, end, a_folder_that_does_not_exist_has_none)
 {
 	const char *name = "tf-keras";
-	char *version = NULL;
+	const char *version = NULL;
 
-	assert_false(package_find("/no/such/folder", &name, 1, NULL, &version));
+	assert_false(package_find("/no/such/folder", &name, 1, NULL, NULL, &version));
 	assert_null(version);
 }
 
 TEST_WITH(begin, end, any_of_tensorflows_packages_is_told_as_pip_writes_it)
 {
-	char *name CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const char *name = NULL, *version = NULL;
 
 	put("tensorflow_estimator-2.15.0.dist-info");
 	put("tensorflow_cpu-2.21.0.dist-info");
 	assert_true(package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
-				 &name, &version));
+				 arena, &name, &version));
 	assert_string_equal(name, "tensorflow-cpu");
 	assert_string_equal(version, "2.21.0");
 }
