@@ -151,16 +151,16 @@ static const struct json_field answer_fields[] = {
 };
 
 static const struct json_field budget_fields[] = {
-	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, end),
+	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget, end),
 	 FIELD_WORDS(restart_budget_end_words)},
-	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, n_charged), 0,
+	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_charged), 0,
 	 LIMIT_RESTARTS},
-	{"fruitless", FIELD_INT, FIELD_NEEDED,
-	 offsetof(struct restart_budget_snapshot, n_no_progress), 0, LIMIT_RESTARTS},
-	{"progress", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, progress),
-	 0, LIMIT_STEP},
-	{"failedAt", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, failed_at),
-	 0, LIMIT_STEP},
+	{"fruitless", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_no_progress), 0,
+	 LIMIT_RESTARTS},
+	{"progress", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, progress), 0,
+	 LIMIT_STEP},
+	{"failedAt", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, failed_at), 0,
+	 LIMIT_STEP},
 	{0},
 };
 
@@ -374,7 +374,7 @@ static void add_recorded_member(struct json *list, const struct world_member *me
 
 void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *snapshot)
 {
-	const struct restart_budget_snapshot *budget = &snapshot->budget;
+	const struct restart_budget *budget = &snapshot->budget;
 	struct json *members = json_array_at(object, "members");
 	struct json *excluded = json_array_at(object, "setAside");
 
@@ -383,9 +383,9 @@ void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapsh
 		add_recorded_member(members, &snapshot->world.members[i], snapshot->are_there[i]);
 	for (size_t i = 0; i < snapshot->n_excluded; i++)
 		add_recorded_member(excluded, &snapshot->excluded[i], true);
-	for (int i = 0; budget->ages && i < budget->n_charged; i++)
+	for (int i = 0; budget->is_timed && i < budget->n_charged; i++)
 		json_append(json_array_at(json_get(object, "budget"), "ages"),
-			    json_new_integer(budget->ages[i]));
+			    json_new_integer(instant_since(budget->charged_at[i], INSTANT_UNSET)));
 }
 
 static int read_recorded_members(const struct json *list, struct arena *arena,
@@ -411,8 +411,7 @@ static int read_presence(const struct json *list, struct arena *arena,
 	return 0;
 }
 
-static int read_ages(const struct json *list, struct arena *arena,
-		     struct restart_budget_snapshot *budget, struct err *err)
+static int read_ages(const struct json *list, struct restart_budget *budget, struct err *err)
 {
 	size_t count = json_count(list);
 
@@ -420,9 +419,10 @@ static int read_ages(const struct json *list, struct arena *arena,
 		return 0;
 	if (count != (size_t) budget->n_charged || count > LIMIT_TIMED_RESTARTS)
 		return err_set(err, ERR_INVALID, "ages: expected one for each restart");
-	budget->ages = arena_take_array(arena, count, sizeof(msec));
+	budget->is_timed = true;
 	for (size_t i = 0; i < count; i++)
-		budget->ages[i] = json_as_integer(json_at(list, i), 0);
+		budget->charged_at[i] = instant_add(
+			INSTANT_UNSET, -msec_max(json_as_integer(json_at(list, i), 0), 0));
 	return 0;
 }
 
@@ -443,6 +443,6 @@ int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
 		rc = read_recorded_members(json_get(object, "setAside"), arena, &snapshot->excluded,
 					   &snapshot->n_excluded, err);
 	return rc < 0 ? rc
-		      : read_ages(json_get_path(object, "budget", "ages", NULL), arena,
-				  &snapshot->budget, err);
+		      : read_ages(json_get_path(object, "budget", "ages", NULL), &snapshot->budget,
+				  err);
 }

@@ -109,7 +109,6 @@ void rendezvous_free(struct rendezvous *rendezvous)
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		detach(rendezvous, rendezvous->members.members[i], false);
 	member_table_done(&rendezvous->members);
-	restart_budget_done(&rendezvous->budget);
 	world_done(&rendezvous->world);
 	free(rendezvous);
 }
@@ -378,11 +377,8 @@ static void restore_order(const struct rendezvous *rendezvous, struct member_ent
 /* An offer does not change, as a rule. */
 static void set_offer(struct rendezvous *rendezvous, struct member_entry *member, const char *offer)
 {
-	if (text_equals(member->offer, offer))
-		return;
-	free(member->offer);
-	member->offer = mem_copy_text(offer);
-	take_share(rendezvous, member, offer);
+	if (text_keep(&member->offer, offer))
+		take_share(rendezvous, member, offer);
 }
 
 /* An answer has room for so many members and processes. `member`: who changes its offer; NULL: a
@@ -762,6 +758,7 @@ void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, 
 		.world = rendezvous->world,
 		.are_there = arena_take_array(arena, count, sizeof(bool)),
 		.goes_on = rendezvous->goes_on,
+		.budget = rendezvous->budget,
 		.n_restarts = rendezvous->n_restarts,
 		.reason = rendezvous->reason,
 		.verdict = rendezvous->verdict,
@@ -772,7 +769,7 @@ void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, 
 
 		snapshot->are_there[i] = member && !member->is_leaving;
 	}
-	restart_budget_take_snapshot(&rendezvous->budget, now, arena, &snapshot->budget);
+	restart_budget_move(&snapshot->budget, instant_since(now, INSTANT_UNSET));
 	snapshot_excluded(rendezvous, arena, snapshot);
 }
 

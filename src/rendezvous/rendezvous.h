@@ -139,7 +139,7 @@ struct rendezvous_snapshot {
 	struct world world; /* the last one; generation 0: none */
 	bool *are_there; /* by rank: whether it is still a member */
 	bool goes_on; /* the world continues */
-	struct restart_budget_snapshot budget;
+	struct restart_budget budget; /* with ages (restart_budget_move) */
 	int n_restarts;
 	struct world_member *excluded; /* excluded members */
 	size_t n_excluded;
