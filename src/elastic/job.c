@@ -132,7 +132,7 @@ static char *machine_name(const char *offer_text, int rank)
 
 static void note_loss(struct elastic_job *job, const char *id)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
 	int rank = world_rank(world, id);
 
 	if (rank < 0)
@@ -200,13 +200,12 @@ const struct elastic_job_settings *elastic_job_settings(const struct elastic_job
 
 bool elastic_job_is_over(const struct elastic_job *job)
 {
-	return rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED &&
-	       rendezvous_count(job->rendezvous) == 0;
+	return job->rendezvous->phase == RENDEZVOUS_CLOSED && job->rendezvous->members.count == 0;
 }
 
 size_t elastic_job_count_members(const struct elastic_job *job)
 {
-	return rendezvous_count(job->rendezvous);
+	return job->rendezvous->members.count;
 }
 
 bool elastic_job_has_member(const struct elastic_job *job, const char *id)
@@ -226,12 +225,12 @@ bool elastic_job_has_callers(const struct elastic_job *job)
 
 static void take_facts(const struct elastic_job *job, int64_t facts[FACT_COUNT])
 {
-	facts[FACT_VERSION] = rendezvous_version(job->rendezvous);
+	facts[FACT_VERSION] = job->rendezvous->version;
 	facts[FACT_FAILURE] = job->failure.number;
-	facts[FACT_RESTARTS] = rendezvous_restarts(job->rendezvous);
-	facts[FACT_PHASE] = rendezvous_phase(job->rendezvous);
-	facts[FACT_MEMBERS] = (int64_t) rendezvous_count(job->rendezvous);
-	facts[FACT_PROGRESS] = rendezvous_progress(job->rendezvous);
+	facts[FACT_RESTARTS] = job->rendezvous->n_restarts;
+	facts[FACT_PHASE] = job->rendezvous->phase;
+	facts[FACT_MEMBERS] = (int64_t) job->rendezvous->members.count;
+	facts[FACT_PROGRESS] = job->rendezvous->budget.progress;
 }
 
 static bool has_changed_since(const struct elastic_job *job, const int64_t then[FACT_COUNT],
@@ -268,12 +267,9 @@ static void add_failure_members(const struct elastic_job *job, struct json *obje
 
 static void add_elastic_job_state(struct elastic_job *job, struct text *text)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *state CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(job->rendezvous, loop_monotonic_now(), arena, &snapshot);
-	rendezvous_snapshot_set(state, &snapshot);
+	rendezvous_record_set(state, job->rendezvous, loop_monotonic_now());
 	json_set(state, "worlds", history_new(job));
 	add_failure_members(job, state);
 	json_set_time(state, "endedAt", job->ended_at);
@@ -412,22 +408,19 @@ static void restore_job_failure(struct elastic_job *job, const struct json *stat
 static int read_record(struct elastic_job *job, const struct store_record *record, instant now,
 		       struct err *err)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
-	struct rendezvous_snapshot snapshot = {0};
 	int rc = json_read(record->document, strlen(record->document), &terms, err);
 
 	if (rc == 0)
 		rc = json_read(record->status, strlen(record->status), &state, err);
 	if (rc == 0)
 		rc = member_terms_read(terms, &job->settings.terms, err);
-	if (rc == 0)
-		rc = rendezvous_snapshot_read(state, arena, &snapshot, err);
-	if (rc < 0)
-		return err_prefix(err, "the record of job '%s'", record->name);
 	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
 
-	job->rendezvous = rendezvous_restore(&settings, &snapshot, now);
+	if (rc == 0)
+		rc = rendezvous_record_read(state, &settings, now, &job->rendezvous, err);
+	if (rc < 0)
+		return err_prefix(err, "the record of job '%s'", record->name);
 	read_history(job, json_get(state, "worlds"));
 	restore_job_failure(job, state);
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
@@ -449,7 +442,7 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 	job->has_past = true;
 	job->created_at = record->created;
 	job->record_version = record->version;
-	job->phase = rendezvous_phase(job->rendezvous);
+	job->phase = job->rendezvous->phase;
 	*ret_job = job;
 	return 0;
 }
@@ -538,15 +531,15 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {
-	const struct world *newest = rendezvous_world(job->rendezvous);
+	const struct world *newest = &job->rendezvous->world;
 	struct text body CLEANUP(text_done) = {0};
 	struct member_answer told = {
 		.uid = job->settings.uid,
-		.restarts = rendezvous_restarts(job->rendezvous),
+		.restarts = job->rendezvous->n_restarts,
+		.order = rendezvous_order_for(job->rendezvous, id),
 		.failure_number = job->failure.number,
 	};
 
-	member_call_answer(job->rendezvous, id, &told.order);
 	if (told.order.order == RENDEZVOUS_WAIT)
 		told.n_joined = (int) rendezvous_count_candidates(job->rendezvous);
 	if (known_failure != job->failure.number)
@@ -598,9 +591,8 @@ static void answer_held_calls(struct held_calls *list, instant until)
 
 static bool has_news(const struct waiter *waiter)
 {
-	struct member_order order;
+	const struct member_order order = rendezvous_order_for(waiter->job->rendezvous, waiter->id);
 
-	member_call_answer(waiter->job->rendezvous, waiter->id, &order);
 	return !member_order_equals(&order, &waiter->known) ||
 	       waiter->known_failure != waiter->job->failure.number;
 }
@@ -668,7 +660,7 @@ static struct past_world *find_world(struct elastic_job *job, int64_t generation
 
 static void record_rank(struct waiter *waiter)
 {
-	const struct world *world = rendezvous_world(waiter->job->rendezvous);
+	const struct world *world = &waiter->job->rendezvous->world;
 	int rank = world_rank(world, waiter->id);
 
 	if (rank < 0 || waiter->ranks[0].generation == world->generation)
@@ -683,8 +675,8 @@ static int rank_in(const struct elastic_job *job, const char *id, int64_t genera
 {
 	const struct waiter *waiter = find_waiter(job, id);
 
-	if (rendezvous_world(job->rendezvous)->generation == generation)
-		return world_rank(rendezvous_world(job->rendezvous), id);
+	if (job->rendezvous->world.generation == generation)
+		return world_rank(&job->rendezvous->world, id);
 	for (size_t i = 0; waiter && i < ARRAY_LEN(waiter->ranks); i++)
 		if (waiter->ranks[i].generation == generation)
 			return waiter->ranks[i].rank;
@@ -741,14 +733,14 @@ static bool is_world_new(const struct elastic_job *job)
 {
 	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
 
-	return rendezvous_world(job->rendezvous)->generation != newest;
+	return job->rendezvous->world.generation != newest;
 }
 
 static void report_rendezvous_phase(const struct elastic_job *job)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
-	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
-	size_t count = rendezvous_count(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
+	enum rendezvous_phase phase = job->rendezvous->phase;
+	size_t count = job->rendezvous->members.count;
 	char *sentence CLEANUP(mem_free_text) = NULL;
 
 	if (phase == RENDEZVOUS_RUNNING)
@@ -757,9 +749,8 @@ static void report_rendezvous_phase(const struct elastic_job *job)
 				      world->n_members == 1 ? "" : "s",
 				      world_reason_sentences[world->reason]);
 	else if (phase == RENDEZVOUS_CLOSED)
-		sentence =
-			mem_format("job '%s' has ended: %s", job->settings.name,
-				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
+		sentence = mem_format("job '%s' has ended: %s", job->settings.name,
+				      rendezvous_verdict_words[job->rendezvous->verdict]);
 	else
 		sentence = mem_format("job '%s': %s, %zu %s joined, %d to %d are needed",
 				      job->settings.name, rendezvous_phase_words[phase], count,
@@ -771,12 +762,12 @@ static void report_rendezvous_phase(const struct elastic_job *job)
 /* After every step, before any answer. */
 static void write_record_and_log(struct elastic_job *job)
 {
-	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	enum rendezvous_phase phase = job->rendezvous->phase;
 	bool is_new = is_world_new(job);
 
 	take_losses(job);
 	if (is_new)
-		add_to_world_history(job, rendezvous_world(job->rendezvous));
+		add_to_world_history(job, &job->rendezvous->world);
 	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
 		job->ended_at = loop_now();
 	write_state(job);
@@ -954,45 +945,45 @@ void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t k
 
 /* Descriptions. */
 
-static struct json *member_new(const char *id, const struct rendezvous_view *view)
+/* Adds a member in the world or waiting for one, as `trains` says. */
+static void add_member(const struct elastic_job *job, const struct member_entry *entry, bool trains,
+		       struct json *list)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct json *member = json_new_object();
+	const struct member_order order = rendezvous_order_for(job->rendezvous, entry->id);
 	struct offer offer;
 
-	json_set_string(member, "id", id);
-	json_set_string(member, "order", rendezvous_order_words[view->order]);
-	if (view->is_excluded)
+	if ((order.order == RENDEZVOUS_RUN) != trains)
+		return;
+	struct json *member =
+		json_new_texts("id", entry->id, "order", rendezvous_order_words[order.order], NULL);
+
+	json_append(list, member);
+	if (order.is_excluded)
 		json_set_bool(member, "isSetAside", true);
-	if (view->rank >= 0)
-		json_set_integer(member, "rank", view->rank);
-	if (offer_read(view->offer, arena, &offer, NULL) == 0) {
+	if (trains)
+		json_set_integer(member, "rank", entry->rank);
+	if (offer_read(entry->offer, arena, &offer, NULL) == 0) {
 		json_set_string(member, "host", offer.host);
 		json_set_integer(member, "processes", offer.n_processes);
 	}
-	return member;
-}
-
-/* Adds a member in the world or waiting for one, as `trains` says. */
-static void add_member(const struct elastic_job *job, const char *id, bool trains,
-		       struct json *list)
-{
-	struct rendezvous_view view;
-
-	if (rendezvous_view(job->rendezvous, id, &view, NULL) == 0 && (view.rank >= 0) == trains)
-		json_append(list, member_new(id, &view));
 }
 
 /* By rank, followed by the waiting ones. */
 static struct json *members_new(const struct elastic_job *job)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
+	const struct member_table *table = &job->rendezvous->members;
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < world->n_members; i++)
-		add_member(job, world->members[i].id, true, list);
-	for (size_t i = 0; i < rendezvous_count(job->rendezvous); i++)
-		add_member(job, rendezvous_member_id(job->rendezvous, i), false, list);
+	for (size_t i = 0; i < world->n_members; i++) {
+		const struct member_entry *entry = member_table_find(table, world->members[i].id);
+
+		if (entry)
+			add_member(job, entry, true, list);
+	}
+	for (size_t i = 0; i < table->count; i++)
+		add_member(job, table->members[i], false, list);
 	return list;
 }
 
@@ -1048,7 +1039,7 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 	struct json *list = json_array_at(answer, "members");
 	struct text missing CLEANUP(text_done) = {0};
 
-	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
+	if (job->rendezvous->phase == RENDEZVOUS_CLOSED)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended",
 			       job->settings.name);
 	for (size_t i = 0; i < json_count(members); i++)
@@ -1075,7 +1066,7 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 {
 	const struct rendezvous *rendezvous = job->rendezvous;
-	enum rendezvous_verdict verdict = rendezvous_verdict(rendezvous);
+	enum rendezvous_verdict verdict = rendezvous->verdict;
 	struct json *object = json_new_object();
 
 	json_set_string(object, "name", job->settings.name);
@@ -1085,17 +1076,17 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 	json_set_time(object, "endedAt", job->ended_at);
 	json_set_integer(object, "min", job->settings.terms.min);
 	json_set_integer(object, "max", job->settings.terms.max);
-	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);
+	json_set_string(object, "phase", rendezvous_phase_words[rendezvous->phase]);
 	if (verdict != RENDEZVOUS_OPEN)
 		json_set_string(object, "verdict", rendezvous_verdict_words[verdict]);
-	json_set_integer(object, "generation", rendezvous_world(rendezvous)->generation);
+	json_set_integer(object, "generation", rendezvous->world.generation);
 	json_set_integer(object, "revision", job->revision);
 	json_set(object, "members",
 		 is_whole ? members_new(job)
-			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
-	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
-	if (rendezvous_progress(rendezvous))
-		json_set_integer(object, "progress", rendezvous_progress(rendezvous));
+			  : json_new_integer((int64_t) rendezvous->members.count));
+	json_set_integer(object, "restarts", rendezvous->n_restarts);
+	if (rendezvous->budget.progress)
+		json_set_integer(object, "progress", rendezvous->budget.progress);
 	if (is_whole) {
 		json_set(object, "worlds", history_new(job));
 		add_failure_members(job, object);

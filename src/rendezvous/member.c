@@ -310,13 +310,6 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 	[MEMBER_WANTS_RESTART] = "wants-restart",
 };
 
-bool member_order_equals(const struct member_order *a, const struct member_order *b)
-{
-	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
-	       a->verdict == b->verdict && a->is_excluded == b->is_excluded &&
-	       a->is_last == b->is_last;
-}
-
 bool member_report_equals(const struct member_report *a, const struct member_report *b)
 {
 	return a->generation == b->generation && a->activity == b->activity &&
@@ -366,36 +359,17 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		.key = report->key,
 		.call = report->call,
 	};
-	struct member_order order;
 
 	if (report->has_left) {
 		(void) report_member_event(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
 		return 0;
 	}
-	member_call_answer(rendezvous, id, &order);
+	const struct member_order order = rendezvous_order_for(rendezvous, id);
+
 	join.has_acknowledged = member_order_equals(&order, &report->known);
 	int rc = rendezvous_step(rendezvous, &join, now, err);
 
 	if (rc == 0)
 		report_member_events(rendezvous, id, report, now);
 	return rc;
-}
-
-void member_call_answer(const struct rendezvous *rendezvous, const char *id,
-			struct member_order *ret_order)
-{
-	struct rendezvous_view view = {
-		.order = RENDEZVOUS_GO,
-		.verdict = rendezvous_verdict(rendezvous),
-	};
-
-	(void) rendezvous_view(rendezvous, id, &view, NULL);
-	*ret_order = (struct member_order){
-		.order = view.order,
-		.generation = view.order == RENDEZVOUS_RUN ? view.world->generation : 0,
-		.reason = view.order == RENDEZVOUS_GO ? WORLD_FIRST : view.reason,
-		.verdict = view.verdict,
-		.is_excluded = view.is_excluded,
-		.is_last = view.is_last,
-	};
 }

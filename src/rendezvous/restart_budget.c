@@ -8,12 +8,6 @@ const char *const restart_budget_end_words[RESTARTS_END_COUNT] = {
 	[RESTARTS_NO_PROGRESS] = "fruitless",
 };
 
-void restart_budget_move(struct restart_budget *budget, msec by)
-{
-	for (int i = 0; budget->is_timed && i < budget->n_charged; i++)
-		budget->charged_at[i] = instant_add(budget->charged_at[i], by);
-}
-
 static bool has_times(const struct restart_terms *terms)
 {
 	return terms->window > 0 && terms->most > 0;
@@ -28,7 +22,9 @@ struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 	budget.is_timed = has_times(terms);
 	if (budget.is_timed && budget.n_charged > terms->most)
 		budget.n_charged = terms->most;
-	restart_budget_move(&budget, instant_since(INSTANT_UNSET, now));
+	for (int i = 0; budget.is_timed && i < budget.n_charged; i++)
+		budget.charged_at[i] =
+			instant_add(budget.charged_at[i], instant_since(INSTANT_UNSET, now));
 	return budget;
 }
 

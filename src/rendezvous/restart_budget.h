@@ -44,11 +44,8 @@ struct restart_budget {
 	enum restart_budget_end end;
 };
 
-/* Moves the times to another clock: what outlives a process has ages, as times before the moment
- * INSTANT_UNSET. */
-void restart_budget_move(struct restart_budget *budget, msec by);
-/* The same budget in the process that continues. Without times its restarts are charged now: a
- * restart may count for longer, never for less. */
+/* The budget of an earlier process, whose times are ages: before the moment INSTANT_UNSET. Without
+ * them its restarts are charged now: a restart may count for longer, never for less. */
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
 					     const struct restart_budget *past,
 					     instant now) MUST_USE;
