@@ -25,29 +25,17 @@ static const struct member_outgoing *newest_call(const struct member *member)
 	return NULL;
 }
 
-static bool has_news(const struct member *member)
-{
-	const struct member_outgoing *newest = newest_call(member);
-
-	return !newest || !member_report_equals(&member->report, &newest->told);
-}
-
-static size_t count_open_calls(const struct member *member)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < MEMBER_CALLS; i++)
-		count += member->calls[i].is_open;
-	return count;
-}
-
 /* The next call waits for its time alone. */
 static bool may_call(const struct member *member)
 {
-	size_t n_open = count_open_calls(member);
+	const struct member_outgoing *newest = newest_call(member);
+	bool has_news = !newest || !member_report_equals(&member->report, &newest->told);
+	size_t n_open = 0;
 
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		n_open += member->calls[i].is_open;
 	return member->end == MEMBER_GOES_ON &&
-	       (n_open == 0 || (n_open < MEMBER_CALLS && has_news(member)));
+	       (n_open == 0 || (n_open < MEMBER_CALLS && has_news));
 }
 
 /* The member was ordered to go and has no workers left: it sends its last call and ends. */

@@ -454,13 +454,6 @@ static size_t size_without_excluded(const struct rendezvous *rendezvous)
 			     member_table_count_preferred(&rendezvous->members));
 }
 
-static void exclude_member(struct rendezvous *rendezvous, struct member_entry *member)
-{
-	member->is_excluded = rendezvous->is_unsettled = true;
-	if (member->rank >= 0 && size_without_excluded(rendezvous) > 0)
-		end_world(rendezvous, WORLD_WORKER_FAILED);
-}
-
 /* Also if its world has ended and another has begun: the failure that ended it may have been a
  * consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
@@ -475,8 +468,11 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		member->failures_since = now;
 		member->n_failures = 0;
 	}
-	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_excluded)
-		exclude_member(rendezvous, member);
+	if (++member->n_failures < RENDEZVOUS_MACHINE_FAILURES || member->is_excluded)
+		return;
+	member->is_excluded = rendezvous->is_unsettled = true;
+	if (member->rank >= 0 && size_without_excluded(rendezvous) > 0)
+		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
 
 /* A script that asks for a restart at each start makes no progress: that is a failure. */
@@ -596,18 +592,15 @@ static void wait_for_members(struct rendezvous *rendezvous, instant now)
 	}
 }
 
-static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
-{
-	return end == RESTARTS_NO_PROGRESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
-}
-
 static void advance_without_world(struct rendezvous *rendezvous,
 				  struct member_entry *const *candidates, size_t size, instant now)
 {
 	bool is_pausing = !instant_has_come(rendezvous->restart_at, now);
 
 	if (is_spent(rendezvous) && !is_pausing)
-		close_with(rendezvous, verdict_of(rendezvous->budget.end));
+		close_with(rendezvous, rendezvous->budget.end == RESTARTS_NO_PROGRESS
+					       ? RENDEZVOUS_NO_PROGRESS
+					       : RENDEZVOUS_FAILED);
 	else if (size == 0 && !is_spent(rendezvous))
 		wait_for_members(rendezvous, now);
 	else if (is_pausing)
