@@ -3,7 +3,6 @@
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "check/check.h"
 #include "check/child.h"
 #include "check/command.h"
 #include "io/child.h"

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "elastic/liveness.h"
 #include "io/loop.h"
-#include "rendezvous/json.h"
 #include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"

@@ -11,7 +11,6 @@
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

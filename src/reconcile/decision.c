@@ -2,7 +2,6 @@
 #include "reconcile/decision.h"
 
 #include "base/text.h"
-#include "spec/job.h"
 #include "spec/limits.h"
 
 #include <assert.h>

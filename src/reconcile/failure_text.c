@@ -5,10 +5,8 @@
 #include "base/own.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
-#include "status/status.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */

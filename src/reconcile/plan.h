@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "rendezvous/rendezvous.h"
 #include "status/status.h"

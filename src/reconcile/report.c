@@ -4,8 +4,6 @@
 #include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
 
-#include <string.h>
-
 static void add_counted_noun(struct text *text, int count, const char *noun, bool has_plural)
 {
 	text_addf(text, "%d %s%s", count, noun, has_plural && count != 1 ? "s" : "");

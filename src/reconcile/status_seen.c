@@ -1,7 +1,5 @@
 #include "reconcile/status_seen.h"
 
-#include "base/text.h"
-
 static enum replica_state observed_state_of(const struct observed_replica *seen)
 {
 	bool was_asked = observed_was_asked_to_end(seen);

@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/instant.h"
-#include "base/own.h"
 #include "rendezvous/rendezvous.h"
 
 #include <stdbool.h>

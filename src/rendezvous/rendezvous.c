@@ -2,9 +2,6 @@
  * whatever the event was. */
 #include "rendezvous/rendezvous.h"
 
-#include "base/mem.h"
-#include "rendezvous/member_table.h"
-#include "rendezvous/world.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"
 

@@ -15,7 +15,6 @@
 #include "spec/limits.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct restart_terms {
