@@ -276,28 +276,23 @@ static void add_elastic_job_state(struct elastic_job *job, struct text *text)
 	take_facts(job, job->recorded);
 }
 
-static void report_unsaved_state(struct elastic_job *job, const struct err *err)
+/* Of several tries only the first that failed is reported, and the first that succeeded again.
+ * `err`: why the state is not saved; NULL: it is. */
+static void note_write(struct elastic_job *job, const struct err *err)
 {
+	const char *name = job->settings.name;
 	char *sentence CLEANUP(mem_free_text) =
-		mem_format("job '%s' keeps running, but its state could not be saved: %s",
-			   job->settings.name, err->text);
+		err ? mem_format("job '%s' keeps running, but its state could not be saved: %s",
+				 name, err->text)
+		    : mem_format("the state of job '%s' is saved again", name);
 
-	if (!job->n_failed_writes)
+	if (!err == (job->n_failed_writes > 0))
 		job->settings.say(sentence, job->settings.data);
-	job->write_at = loop_instant_after(restart_delay(++job->n_failed_writes));
-	if (err->code == ERR_NOT_FOUND)
+	job->n_failed_writes = err ? job->n_failed_writes + 1 : 0;
+	job->write_at =
+		err ? loop_instant_after(restart_delay(job->n_failed_writes)) : INSTANT_NEVER;
+	if (err && err->code == ERR_NOT_FOUND)
 		job->record_version = 0; /* it is created again */
-}
-
-static void report_save_recovery(struct elastic_job *job)
-{
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("the state of job '%s' is saved again", job->settings.name);
-
-	if (job->n_failed_writes)
-		job->settings.say(sentence, job->settings.data);
-	job->n_failed_writes = 0;
-	job->write_at = INSTANT_NEVER;
 }
 
 /* Flushed at each change: its members are on other machines, which do not lose power with this
@@ -327,12 +322,9 @@ static void create_record(struct elastic_job *job)
 						     &record, &job->record_version, &err)
 			 : store->functions->create(store, &record, &job->record_version, &err);
 
-	if (rc < 0) {
-		report_unsaved_state(job, &err);
-		return;
-	}
-	free(TAKE(job->replaced_uid));
-	report_save_recovery(job);
+	note_write(job, rc < 0 ? &err : NULL);
+	if (rc == 0)
+		free(TAKE(job->replaced_uid));
 }
 
 void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
@@ -361,11 +353,10 @@ static void write_state(struct elastic_job *job)
 	add_elastic_job_state(job, &state);
 	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
 
-	if (store->functions->change(store, job->settings.name, job->record_version, &change,
-				     &job->record_version, &err) < 0)
-		report_unsaved_state(job, &err);
-	else
-		report_save_recovery(job);
+	int rc = store->functions->change(store, job->settings.name, job->record_version, &change,
+					  &job->record_version, &err);
+
+	note_write(job, rc < 0 ? &err : NULL);
 }
 
 void elastic_job_forget(struct elastic_job *job)

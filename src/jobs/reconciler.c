@@ -480,38 +480,24 @@ void reconciler_request_stop(struct reconciler *reconciler, enum stop_reason rea
 
 /* New jobs. */
 
-static struct store_record first_record(const struct job *job, bool is_small,
-					const char *supervisor, const struct observed *observed,
-					msec now)
+int reconciler_create_job(struct store *store, const struct job *job, const char *old_uid,
+			  const char *supervisor, const struct observed *observed, msec now,
+			  struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
 	struct plan plan;
-
-	reconcile_begin(job, now, arena, &status);
-	if (!observed)
-		return record_new(job, &status, is_small, supervisor, now);
-	reconcile_decide(job, &status, observed, now, arena, &plan);
-	return record_new(job, &plan.status, is_small, supervisor, now);
-}
-
-int reconciler_create_job(struct store *store, const struct job *job, const char *supervisor,
-			  const struct observed *observed, msec now, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, store->is_small, supervisor, observed, now);
 	int64_t version;
 
-	return store->functions->create(store, &record, &version, err);
-}
+	reconcile_begin(job, now, arena, &plan.status);
+	if (observed) {
+		const struct status first = plan.status;
 
-int reconciler_replace_job(struct store *store, const struct job *job, const char *old_uid,
-			   const char *supervisor, const struct observed *observed, msec now,
-			   struct err *err)
-{
+		reconcile_decide(job, &first, observed, now, arena, &plan);
+	}
 	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, store->is_small, supervisor, observed, now);
-	int64_t version;
+		record_new(job, &plan.status, store->is_small, supervisor, now);
 
-	return store->functions->replace(store, job->name, old_uid, &record, &version, err);
+	return old_uid ? store->functions->replace(store, job->name, old_uid, &record, &version,
+						   err)
+		       : store->functions->create(store, &record, &version, err);
 }
