@@ -19,12 +19,10 @@
 #define LEFT_IN_PIPE (1024 * 1024)
 
 struct check_child {
+	struct check_child_settings settings;
 	pid_t pid;
 	int fd;
-	msec patience;
 	struct loop_watch *watch; /* NULL: the pipe has ended */
-	check_line_fn on_line;
-	void *data;
 	struct text line; /* the incomplete last line */
 	instant kill_at; /* INSTANT_NEVER: not asked to end, or killed */
 };
@@ -32,7 +30,7 @@ struct check_child {
 static void forward_child_line(struct check_child *child)
 {
 	if (child->line.len > 0)
-		child->on_line(child->line.bytes, child->line.len, child->data);
+		child->settings.on_line(child->line.bytes, child->line.len, child->settings.data);
 	text_clear(&child->line);
 }
 
@@ -78,21 +76,6 @@ static void on_check_child_readable(void *data)
 	read_check_child_chunk(data);
 }
 
-static struct check_child *new_child(const struct check_child_settings *settings, pid_t pid, int fd)
-{
-	struct check_child *child = mem_new(sizeof(*child));
-
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	child->pid = pid;
-	child->fd = fd;
-	child->patience = settings->patience;
-	child->on_line = settings->on_line;
-	child->data = settings->data;
-	child->kill_at = INSTANT_NEVER;
-	child->watch = loop_watch_readable(settings->loop, fd, on_check_child_readable, child);
-	return child;
-}
-
 int check_child_start(const struct check_child_settings *settings, struct check_child **ret_child,
 		      struct err *err)
 {
@@ -110,11 +93,17 @@ int check_child_start(const struct check_child_settings *settings, struct check_
 	int rc = child_start(&start, &pid, err);
 
 	close(fds[1]);
-	if (rc < 0)
+	if (rc < 0) {
 		close(fds[0]);
-	else
-		*ret_child = new_child(settings, pid, fds[0]);
-	return rc;
+		return rc;
+	}
+	struct check_child *child = *ret_child = mem_new(sizeof(*child));
+
+	fcntl(fds[0], F_SETFL, fcntl(fds[0], F_GETFL) | O_NONBLOCK);
+	*child = (struct check_child){
+		.settings = *settings, .pid = pid, .fd = fds[0], .kill_at = INSTANT_NEVER};
+	child->watch = loop_watch_readable(settings->loop, fds[0], on_check_child_readable, child);
+	return 0;
 }
 
 pid_t check_child_pid(const struct check_child *child)
@@ -124,7 +113,7 @@ pid_t check_child_pid(const struct check_child *child)
 
 void check_child_terminate(struct check_child *child, instant now)
 {
-	child->kill_at = instant_add(now, child->patience);
+	child->kill_at = instant_add(now, child->settings.patience);
 	child_signal_group(child->pid, SIGTERM);
 }
 

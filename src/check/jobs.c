@@ -3,7 +3,6 @@
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "check/check.h"
 #include "check/child.h"
 #include "check/command.h"
 #include "io/child.h"
@@ -261,22 +260,21 @@ instant check_jobs_escalate_signal(struct check_jobs *jobs, instant now)
 	return wake_at;
 }
 
-void check_jobs_kill(struct check_jobs *jobs)
+static void signal_all(struct check_jobs *jobs, int number)
 {
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
 		if (jobs->children[job].child)
-			child_signal_group(check_child_pid(jobs->children[job].child), SIGKILL);
+			child_signal_group(check_child_pid(jobs->children[job].child), number);
+}
+
+void check_jobs_kill(struct check_jobs *jobs)
+{
+	signal_all(jobs, SIGKILL);
 }
 
 void check_jobs_speed_up(struct check_jobs *jobs)
 {
-	if (!is_on_cluster(jobs)) {
-		check_jobs_kill(jobs);
-		return;
-	}
-	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
-		if (jobs->children[job].child)
-			child_signal_group(check_child_pid(jobs->children[job].child), SIGINT);
+	signal_all(jobs, is_on_cluster(jobs) ? SIGINT : SIGKILL);
 }
 
 /* Of each replica on this machine. */

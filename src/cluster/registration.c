@@ -141,7 +141,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 			       "job '%s' already exists in namespace '%s' and has ended; use "
 			       "--replace to replace it, or choose another --name",
 			       job->name, job->name_space);
-	return reconciler_replace_job(store, job, old.uid, "", observed, now, err);
+	return reconciler_create_job(store, job, old.uid, "", observed, now, err);
 }
 
 /* The uid that it has before is a mark by which its record is found should the answer be lost. */
@@ -152,7 +152,7 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	job_uid_set_new(job);
-	int rc = reconciler_create_job(store, job, "", observed, now, err);
+	int rc = reconciler_create_job(store, job, NULL, "", observed, now, err);
 
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);

@@ -185,14 +185,6 @@ static void follow_server(struct agent *agent)
 	}
 }
 
-static void store_call_failure(struct agent *agent, const char *sentence)
-{
-	char *why = mem_copy_text(sentence);
-
-	free(agent->why);
-	agent->why = why;
-}
-
 /* One or two lost calls in a row are not reported; the third one is, once. At first the server may
  * be as young as we are. */
 static bool is_loss_new(const struct agent *agent)
@@ -208,7 +200,7 @@ static void report_loss(struct agent *agent, const char *sentence)
 	if (!agent->lookup && agent->member.n_lost > 1)
 		agent->lookup = host_lookup_new(agent->request->host);
 	if (!agent->member.report.has_left)
-		store_call_failure(agent, sentence);
+		text_keep(&agent->why, sentence);
 	if (!is_loss_new(agent))
 		return;
 	agent->is_loss_told = true;
@@ -496,8 +488,7 @@ static int accept_member_answer(struct agent *agent, size_t call,
 
 	if (rc < 0)
 		return rc;
-	free(agent->uid);
-	agent->uid = mem_copy_text(answer->uid);
+	text_keep(&agent->uid, answer->uid);
 	agent->restarts = answer->restarts;
 	accept_world_failure(agent, answer);
 	member_answered(&agent->member, call, order, loop_monotonic_now());
@@ -528,7 +519,7 @@ static void on_whole_answer(struct agent *agent, size_t call, const struct json 
 
 static void handle_member_refused(struct agent *agent, size_t call, const char *sentence)
 {
-	store_call_failure(agent, sentence);
+	text_keep(&agent->why, sentence);
 	member_refused(&agent->member, call, loop_monotonic_now());
 }
 
@@ -851,9 +842,9 @@ static int agent_last_stacks(struct backend *backend, struct arena *arena, const
 static void agent_report_failure(struct backend *backend, const struct failure *failure)
 {
 	struct agent *agent = elastic_agent_of(backend);
-	bool is_own = failure->role && !failure->machine;
 
-	if (!is_own || failure->attempt != agent->member.report.generation)
+	if (!failure->role || failure->machine ||
+	    failure->attempt != agent->member.report.generation)
 		return;
 	struct arena *arena = arena_new();
 	struct failure *copy = status_failure_copy(failure, arena);
@@ -909,10 +900,9 @@ static int open_line(struct agent *agent, size_t place, struct err *err)
  */
 static const char *host_for_others(const char *server, const char *own)
 {
-	bool is_own_name =
-		network_address_names_loopback(own) && !network_address_names_loopback(server);
-
-	return is_own_name ? server : own;
+	return network_address_names_loopback(own) && !network_address_names_loopback(server)
+		       ? server
+		       : own;
 }
 
 /* Without a liveness port only the lease says that this agent is lost. */

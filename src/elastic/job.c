@@ -1,11 +1,9 @@
 #include "elastic/job.h"
 
+#include "base/fields.h"
 #include "base/mem.h"
-#include "base/names.h"
 #include "elastic/liveness.h"
-#include "elastic/readers.h"
 #include "io/loop.h"
-#include "rendezvous/json.h"
 #include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
 #include "spec/limits.h"
@@ -17,12 +15,19 @@
 
 #define JSON_TYPE "application/json"
 
-/* A member that has called: attached to it in the rendezvous. */
+/* Held calls, the one that is held longest first. */
+struct held_calls {
+	struct waiter *first, *last;
+};
+
+/* A member that has called, attached to it in the rendezvous; or a reader's call, held until the
+ * description changes. */
 struct waiter {
 	struct elastic_job *job;
-	char *id;
-	bool is_removed; /* the member was, while its call is held */
+	char *id; /* NULL: a reader */
+	bool is_removed; /* it ends with its call: a reader, or its member was removed */
 	struct http_call *call; /* the held call; NULL: none */
+	struct held_calls *list; /* then: it is in this one */
 	struct member_order known; /* the order that the call said it has */
 	int64_t world; /* generation whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
@@ -43,8 +48,20 @@ struct past_world {
 	int64_t generation;
 	msec formed_at; /* by the wall clock */
 	enum world_reason reason;
-	size_t n_members;
+	int64_t n_members;
 	char *failure; /* why it ended, as a sentence; NULL: no failure */
+};
+
+static const struct json_field past_world_fields[] = {
+	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct past_world, generation), 0,
+	 LIMIT_RESTARTS},
+	{"formedAt", FIELD_TIME, FIELD_NEEDED, offsetof(struct past_world, formed_at)},
+	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct past_world, reason),
+	 FIELD_WORDS(world_reason_words)},
+	{"members", FIELD_LONG, FIELD_NEEDED, offsetof(struct past_world, n_members), 0,
+	 LIMIT_MEMBERS},
+	{"failure", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct past_world, failure)},
+	{0},
 };
 
 /* The common answer to all members of a world that do not know it. */
@@ -55,49 +72,46 @@ struct world_answer {
 	struct http_body *body; /* NULL: not built */
 };
 
-/* The inputs of a description. */
-enum described {
-	DESCRIBED_VERSION,
-	DESCRIBED_PHASE,
-	DESCRIBED_MEMBERS,
-	DESCRIBED_RESTARTS,
-	DESCRIBED_PROGRESS,
-	DESCRIBED_FAILURE,
-	DESCRIBED_COUNT,
+/* What a change of the job changes: the first ones are news to members, a few more are in the
+ * record, all of them are in a description. */
+enum fact {
+	FACT_VERSION, /* of the rendezvous */
+	FACT_FAILURE, /* its number */
+	FACTS_OF_MEMBERS,
+	FACT_RESTARTS = FACTS_OF_MEMBERS,
+	FACTS_OF_RECORD,
+	FACT_PHASE = FACTS_OF_RECORD,
+	FACT_MEMBERS,
+	FACT_PROGRESS,
+	FACT_COUNT,
 };
 
 struct elastic_job {
-	struct elastic_job_settings settings;
-	char *name, *uid;
+	struct elastic_job_settings settings; /* name and uid are its own */
 	msec created_at, ended_at; /* by the wall clock; MSEC_UNSET: not ended */
 	struct rendezvous *rendezvous;
 	size_t n_waiters;
-	struct waiter *first_kept, *last_kept;
-	int64_t version; /* of the rendezvous, as last answered to all */
-	int64_t told_failure; /* number of the failure, likewise */
+	struct held_calls member_calls, readers;
 	enum rendezvous_phase phase; /* reported last */
 	struct world_answer world_answer;
 	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest come last */
 	size_t n_history;
-	int64_t kept_version; /* version of the rendezvous in the record */
-	int kept_restarts;
 	struct world_failure failure;
 	struct world_losses losses;
 	bool has_new_loss; /* since the last step */
-	int64_t kept_failure; /* number of the failure in the record */
 	int64_t record_version; /* 0: there is no record */
 	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
 	bool has_past; /* restored, or not the first of its name */
 	int n_failed_writes; /* in a row; the first one was reported */
 	instant write_at; /* the next try; INSTANT_NEVER: the last write succeeded */
-	int64_t described[DESCRIBED_COUNT]; /* at this revision */
+	int64_t recorded[FACT_COUNT]; /* in the record */
+	int64_t described[FACT_COUNT]; /* at this revision, as last answered to all */
 	int64_t revision;
-	struct elastic_readers readers;
 };
 
 static void waiter_free(struct waiter *waiter)
 {
-	waiter->job->n_waiters--;
+	waiter->job->n_waiters -= waiter->id != NULL;
 	liveness_probe_cancel(waiter->probe);
 	free(waiter->ip);
 	free(waiter->id);
@@ -117,7 +131,7 @@ static char *machine_name(const char *offer_text, int rank)
 
 static void note_loss(struct elastic_job *job, const char *id)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
 	int rank = world_rank(world, id);
 
 	if (rank < 0)
@@ -163,8 +177,8 @@ static struct elastic_job *make_elastic_job(const struct elastic_job_settings *s
 	job->settings = *settings;
 	job->write_at = INSTANT_NEVER;
 	job->ended_at = MSEC_UNSET;
-	job->name = mem_copy_text(name);
-	job->uid = mem_copy_text(uid);
+	job->settings.name = mem_copy_text(name);
+	job->settings.uid = mem_copy_text(uid);
 	return job;
 }
 
@@ -178,30 +192,19 @@ struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings,
 	return job;
 }
 
-const char *elastic_job_name(const struct elastic_job *job)
+const struct elastic_job_settings *elastic_job_settings(const struct elastic_job *job)
 {
-	return job->name;
-}
-
-const char *elastic_job_uid(const struct elastic_job *job)
-{
-	return job->uid;
-}
-
-const struct member_terms *elastic_job_terms(const struct elastic_job *job)
-{
-	return &job->settings.terms;
+	return &job->settings;
 }
 
 bool elastic_job_is_over(const struct elastic_job *job)
 {
-	return rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED &&
-	       rendezvous_count(job->rendezvous) == 0;
+	return job->rendezvous->phase == RENDEZVOUS_CLOSED && job->rendezvous->members.count == 0;
 }
 
 size_t elastic_job_count_members(const struct elastic_job *job)
 {
-	return rendezvous_count(job->rendezvous);
+	return job->rendezvous->members.count;
 }
 
 bool elastic_job_has_member(const struct elastic_job *job, const char *id)
@@ -219,6 +222,25 @@ bool elastic_job_has_callers(const struct elastic_job *job)
 	return job->n_waiters > 0;
 }
 
+static void take_facts(const struct elastic_job *job, int64_t facts[FACT_COUNT])
+{
+	facts[FACT_VERSION] = job->rendezvous->version;
+	facts[FACT_FAILURE] = job->failure.number;
+	facts[FACT_RESTARTS] = job->rendezvous->n_restarts;
+	facts[FACT_PHASE] = job->rendezvous->phase;
+	facts[FACT_MEMBERS] = (int64_t) job->rendezvous->members.count;
+	facts[FACT_PROGRESS] = job->rendezvous->budget.progress;
+}
+
+static bool has_changed_since(const struct elastic_job *job, const int64_t then[FACT_COUNT],
+			      size_t n_facts)
+{
+	int64_t now[FACT_COUNT];
+
+	take_facts(job, now);
+	return memcmp(now, then, n_facts * sizeof(*now)) != 0;
+}
+
 /* The record, written before any member gets a world. */
 
 static struct json *history_new(const struct elastic_job *job)
@@ -226,15 +248,9 @@ static struct json *history_new(const struct elastic_job *job)
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < job->n_history; i++) {
-		const struct past_world *snapshot = &job->history[i];
 		struct json *world = json_new_object();
 
-		json_set_integer(world, "generation", snapshot->generation);
-		json_set_time(world, "formedAt", snapshot->formed_at);
-		json_set_string(world, "reason", world_reason_words[snapshot->reason]);
-		json_set_integer(world, "members", (int64_t) snapshot->n_members);
-		if (snapshot->failure)
-			json_set_string(world, "failure", snapshot->failure);
+		fields_write(world, past_world_fields, &job->history[i]);
 		json_append(list, world);
 	}
 	return list;
@@ -250,43 +266,33 @@ static void add_failure_members(const struct elastic_job *job, struct json *obje
 
 static void add_elastic_job_state(struct elastic_job *job, struct text *text)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *state CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(job->rendezvous, loop_monotonic_now(), arena, &snapshot);
-	rendezvous_snapshot_set(state, &snapshot);
+	rendezvous_record_set(state, job->rendezvous, loop_monotonic_now());
 	json_set(state, "worlds", history_new(job));
 	add_failure_members(job, state);
 	json_set_time(state, "endedAt", job->ended_at);
 	json_add_compact(text, state);
-	job->kept_version = rendezvous_version(job->rendezvous);
-	job->kept_restarts = rendezvous_restarts(job->rendezvous);
-	job->kept_failure = job->failure.number;
+	take_facts(job, job->recorded);
 }
 
-static void report_unsaved_state(struct elastic_job *job, const struct err *err)
+/* Of several tries only the first that failed is reported, and the first that succeeded again.
+ * `err`: why the state is not saved; NULL: it is. */
+static void note_write(struct elastic_job *job, const struct err *err)
 {
+	const char *name = job->settings.name;
 	char *sentence CLEANUP(mem_free_text) =
-		mem_format("job '%s' keeps running, but its state could not be saved: %s",
-			   job->name, err->text);
+		err ? mem_format("job '%s' keeps running, but its state could not be saved: %s",
+				 name, err->text)
+		    : mem_format("the state of job '%s' is saved again", name);
 
-	if (!job->n_failed_writes)
+	if (!err == (job->n_failed_writes > 0))
 		job->settings.say(sentence, job->settings.data);
-	job->write_at = loop_instant_after(restart_delay(++job->n_failed_writes));
-	if (err->code == ERR_NOT_FOUND)
+	job->n_failed_writes = err ? job->n_failed_writes + 1 : 0;
+	job->write_at =
+		err ? loop_instant_after(restart_delay(job->n_failed_writes)) : INSTANT_NEVER;
+	if (err && err->code == ERR_NOT_FOUND)
 		job->record_version = 0; /* it is created again */
-}
-
-static void report_save_recovery(struct elastic_job *job)
-{
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("the state of job '%s' is saved again", job->name);
-
-	if (job->n_failed_writes)
-		job->settings.say(sentence, job->settings.data);
-	job->n_failed_writes = 0;
-	job->write_at = INSTANT_NEVER;
 }
 
 /* Flushed at each change: its members are on other machines, which do not lose power with this
@@ -302,8 +308,8 @@ static void create_record(struct elastic_job *job)
 	json_add_compact(&terms, object);
 	add_elastic_job_state(job, &state);
 	struct store_record record = {
-		.name = job->name,
-		.uid = job->uid,
+		.name = (char *) job->settings.name,
+		.uid = (char *) job->settings.uid,
 		.document = (char *) text_of(&terms),
 		.status = (char *) text_of(&state),
 		.summary = (char *) "{}",
@@ -312,21 +318,19 @@ static void create_record(struct elastic_job *job)
 		.is_lasting = true,
 	};
 	int rc = job->replaced_uid
-			 ? store->functions->replace(store, job->name, job->replaced_uid, &record,
-						     &job->record_version, &err)
+			 ? store->functions->replace(store, job->settings.name, job->replaced_uid,
+						     &record, &job->record_version, &err)
 			 : store->functions->create(store, &record, &job->record_version, &err);
 
-	if (rc < 0) {
-		report_unsaved_state(job, &err);
-		return;
-	}
-	free(TAKE(job->replaced_uid));
-	report_save_recovery(job);
+	note_write(job, rc < 0 ? &err : NULL);
+	if (rc == 0)
+		free(TAKE(job->replaced_uid));
 }
 
 void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
 {
-	job->replaced_uid = mem_copy_text(old->record_version ? old->uid : old->replaced_uid);
+	job->replaced_uid =
+		mem_copy_text(old->record_version ? old->settings.uid : old->replaced_uid);
 	job->has_past = true;
 }
 
@@ -337,9 +341,7 @@ static void write_state(struct elastic_job *job)
 	struct err err;
 
 	bool is_kept = job->record_version && !job->n_failed_writes &&
-		       job->kept_version == rendezvous_version(job->rendezvous) &&
-		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
-		       job->kept_failure == job->failure.number;
+		       !has_changed_since(job, job->recorded, FACTS_OF_RECORD);
 	bool must_wait = job->n_failed_writes && !loop_has_come(job->write_at);
 
 	if (!store || is_kept || must_wait)
@@ -351,11 +353,10 @@ static void write_state(struct elastic_job *job)
 	add_elastic_job_state(job, &state);
 	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
 
-	if (store->functions->change(store, job->name, job->record_version, &change,
-				     &job->record_version, &err) < 0)
-		report_unsaved_state(job, &err);
-	else
-		report_save_recovery(job);
+	int rc = store->functions->change(store, job->settings.name, job->record_version, &change,
+					  &job->record_version, &err);
+
+	note_write(job, rc < 0 ? &err : NULL);
 }
 
 void elastic_job_forget(struct elastic_job *job)
@@ -363,27 +364,22 @@ void elastic_job_forget(struct elastic_job *job)
 	struct store *store = job->settings.store;
 
 	if (job->record_version)
-		(void) store->functions->remove(store, job->name, job->uid, NULL);
+		(void) store->functions->remove(store, job->settings.name, job->settings.uid, NULL);
 	job->record_version = 0;
 }
 
 /* Past worlds for descriptions only: malformed ones are skipped. */
 static void read_history(struct elastic_job *job, const struct json *list)
 {
-	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
-		const struct json *world = json_at(list, i);
-		int reason = name_find_word(world_reason_words, WORLD_REASON_COUNT,
-					    json_get_string(world, "reason", ""));
-		const char *formed_at = json_get_string(world, "formedAt", "");
-		struct past_world *snapshot = &job->history[job->n_history];
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-		if (reason < 0 || text_read_time(formed_at, &snapshot->formed_at, NULL) < 0)
+	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
+		struct past_world world = {0};
+
+		if (fields_read(json_at(list, i), NULL, past_world_fields, arena, &world, NULL) < 0)
 			continue;
-		snapshot->generation = json_as_integer(json_get(world, "generation"), 0);
-		snapshot->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
-		snapshot->reason = (enum world_reason) reason;
-		snapshot->failure = mem_copy_text(json_get_string(world, "failure", NULL));
-		job->n_history++;
+		world.failure = mem_copy_text(world.failure);
+		job->history[job->n_history++] = world;
 	}
 }
 
@@ -397,32 +393,28 @@ static void restore_job_failure(struct elastic_job *job, const struct json *stat
 		return;
 	world_failure_restore(&job->failure, failure,
 			      json_as_integer(json_get(state, "failureNumber"), 1));
-	job->kept_failure = job->failure.number;
 }
 
 static int read_record(struct elastic_job *job, const struct store_record *record, instant now,
 		       struct err *err)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
-	struct rendezvous_snapshot snapshot = {0};
 	int rc = json_read(record->document, strlen(record->document), &terms, err);
 
 	if (rc == 0)
 		rc = json_read(record->status, strlen(record->status), &state, err);
 	if (rc == 0)
 		rc = member_terms_read(terms, &job->settings.terms, err);
-	if (rc == 0)
-		rc = rendezvous_snapshot_read(state, arena, &snapshot, err);
-	if (rc < 0)
-		return err_prefix(err, "the record of job '%s'", record->name);
 	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
 
-	job->rendezvous = rendezvous_restore(&settings, &snapshot, now);
-	job->kept_restarts = snapshot.n_restarts;
+	if (rc == 0)
+		rc = rendezvous_record_read(state, &settings, now, &job->rendezvous, err);
+	if (rc < 0)
+		return err_prefix(err, "the record of job '%s'", record->name);
 	read_history(job, json_get(state, "worlds"));
 	restore_job_failure(job, state);
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
+	take_facts(job, job->recorded);
 	return 0;
 }
 
@@ -440,7 +432,7 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 	job->has_past = true;
 	job->created_at = record->created;
 	job->record_version = record->version;
-	job->phase = rendezvous_phase(job->rendezvous);
+	job->phase = job->rendezvous->phase;
 	*ret_job = job;
 	return 0;
 }
@@ -470,27 +462,30 @@ static struct waiter *find_or_add(struct elastic_job *job, const char *id)
 	return waiter;
 }
 
-static void append_held_waiter(struct elastic_job *job, struct waiter *waiter,
-			       struct http_call *call, instant until)
+static void on_waiter_disconnect(struct http_call *call, void *data);
+
+static void hold_call(struct held_calls *list, struct waiter *waiter, struct http_call *call,
+		      instant now)
 {
 	waiter->call = call;
-	waiter->kept_until = until;
+	waiter->kept_until = instant_add(now, MEMBER_HOLD);
+	waiter->list = list;
 	waiter->next = NULL;
-	waiter->before = job->last_kept;
-	*(job->last_kept ? &job->last_kept->next : &job->first_kept) = waiter;
-	job->last_kept = waiter;
+	waiter->before = list->last;
+	*(list->last ? &list->last->next : &list->first) = waiter;
+	list->last = waiter;
+	http_call_hold(call, on_waiter_disconnect, waiter);
 }
 
 /* Returns the waiter's call, which is no longer held; NULL: none was. */
 static struct http_call *release_waiter_call(struct waiter *waiter)
 {
-	struct elastic_job *job = waiter->job;
 	struct http_call *call = TAKE(waiter->call);
 
 	if (!call)
 		return NULL;
-	*(waiter->before ? &waiter->before->next : &job->first_kept) = waiter->next;
-	*(waiter->next ? &waiter->next->before : &job->last_kept) = waiter->before;
+	*(waiter->before ? &waiter->before->next : &waiter->list->first) = waiter->next;
+	*(waiter->next ? &waiter->next->before : &waiter->list->last) = waiter->before;
 	return call;
 }
 
@@ -526,15 +521,15 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {
-	const struct world *newest = rendezvous_world(job->rendezvous);
+	const struct world *newest = &job->rendezvous->world;
 	struct text body CLEANUP(text_done) = {0};
 	struct member_answer told = {
-		.uid = job->uid,
-		.restarts = rendezvous_restarts(job->rendezvous),
+		.uid = job->settings.uid,
+		.restarts = job->rendezvous->n_restarts,
+		.order = rendezvous_order_for(job->rendezvous, id),
 		.failure_number = job->failure.number,
 	};
 
-	member_call_answer(job->rendezvous, id, &told.order);
 	if (told.order.order == RENDEZVOUS_WAIT)
 		told.n_joined = (int) rendezvous_count_candidates(job->rendezvous);
 	if (known_failure != job->failure.number)
@@ -550,20 +545,33 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 
+static void answer_reader(const struct elastic_job *job, struct http_call *call)
+{
+	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(job, true);
+	struct text body CLEANUP(text_done) = {0};
+
+	json_add_compact(&body, object);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
+}
+
 static void answer_waiter(struct waiter *waiter)
 {
 	struct http_call *call = release_waiter_call(waiter);
 
-	if (call)
+	if (!call)
+		return;
+	if (waiter->id)
 		answer_call(waiter->job, call, waiter->id, waiter->world, waiter->known_failure);
-	if (call && waiter->is_removed)
+	else
+		answer_reader(waiter->job, call);
+	if (waiter->is_removed)
 		waiter_free(waiter);
 }
 
 /* Calls that are held until `until` or for less: the first ones. */
-static void answer_waiters(struct elastic_job *job, instant until)
+static void answer_held_calls(struct held_calls *list, instant until)
 {
-	for (struct waiter *waiter = job->first_kept, *next; waiter; waiter = next) {
+	for (struct waiter *waiter = list->first, *next; waiter; waiter = next) {
 		next = waiter->next;
 		if (!instant_has_come(waiter->kept_until, until))
 			break;
@@ -573,57 +581,28 @@ static void answer_waiters(struct elastic_job *job, instant until)
 
 static bool has_news(const struct waiter *waiter)
 {
-	struct member_order order;
+	const struct member_order order = rendezvous_order_for(waiter->job->rendezvous, waiter->id);
 
-	member_call_answer(waiter->job->rendezvous, waiter->id, &order);
 	return !member_order_equals(&order, &waiter->known) ||
 	       waiter->known_failure != waiter->job->failure.number;
 }
 
 static void answer_those_with_news(struct elastic_job *job)
 {
-	for (struct waiter *waiter = job->first_kept, *next; waiter; waiter = next) {
+	for (struct waiter *waiter = job->member_calls.first, *next; waiter; waiter = next) {
 		next = waiter->next;
 		if (has_news(waiter))
 			answer_waiter(waiter);
 	}
 }
 
-static void describe_as_text(const struct elastic_job *job, struct text *body)
-{
-	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(job, true);
-
-	json_add_compact(body, object);
-}
-
-/* Readers that are held until `until` or for less. */
-static void answer_readers(struct elastic_job *job, instant until)
-{
-	struct text body CLEANUP(text_done) = {0};
-
-	if (!elastic_readers_are_due(&job->readers, until))
-		return;
-	describe_as_text(job, &body);
-	elastic_readers_answer(&job->readers, until, &body);
-}
-
 static void revise(struct elastic_job *job)
 {
-	const struct rendezvous *rendezvous = job->rendezvous;
-	const int64_t now[DESCRIBED_COUNT] = {
-		[DESCRIBED_VERSION] = rendezvous_version(rendezvous),
-		[DESCRIBED_PHASE] = rendezvous_phase(rendezvous),
-		[DESCRIBED_MEMBERS] = (int64_t) rendezvous_count(rendezvous),
-		[DESCRIBED_RESTARTS] = rendezvous_restarts(rendezvous),
-		[DESCRIBED_PROGRESS] = rendezvous_progress(rendezvous),
-		[DESCRIBED_FAILURE] = job->failure.number,
-	};
-
-	if (job->revision && memcmp(now, job->described, sizeof(now)) == 0)
+	if (job->revision && !has_changed_since(job, job->described, FACT_COUNT))
 		return;
-	memcpy(job->described, now, sizeof(now));
+	take_facts(job, job->described);
 	job->revision++;
-	answer_readers(job, INSTANT_NEVER);
+	answer_held_calls(&job->readers, INSTANT_NEVER);
 }
 
 /* Held calls are answered with the present state. */
@@ -631,15 +610,15 @@ void elastic_job_free(struct elastic_job *job)
 {
 	if (!job)
 		return;
-	answer_waiters(job, INSTANT_NEVER);
-	answer_readers(job, INSTANT_NEVER);
+	answer_held_calls(&job->member_calls, INSTANT_NEVER);
+	answer_held_calls(&job->readers, INSTANT_NEVER);
 	for (size_t i = 0; i < job->n_history; i++)
 		free(job->history[i].failure);
 	world_failure_done(&job->failure);
 	rendezvous_free(job->rendezvous);
 	http_body_free(job->world_answer.body);
-	free(job->name);
-	free(job->uid);
+	free((char *) job->settings.name);
+	free((char *) job->settings.uid);
 	free(job->replaced_uid);
 	world_losses_done(&job->losses);
 	free(job);
@@ -657,7 +636,7 @@ static void add_to_world_history(struct elastic_job *job, const struct world *wo
 		.generation = world->generation,
 		.formed_at = loop_now(),
 		.reason = world->reason,
-		.n_members = world->n_members,
+		.n_members = (int64_t) world->n_members,
 	};
 }
 
@@ -671,7 +650,7 @@ static struct past_world *find_world(struct elastic_job *job, int64_t generation
 
 static void record_rank(struct waiter *waiter)
 {
-	const struct world *world = rendezvous_world(waiter->job->rendezvous);
+	const struct world *world = &waiter->job->rendezvous->world;
 	int rank = world_rank(world, waiter->id);
 
 	if (rank < 0 || waiter->ranks[0].generation == world->generation)
@@ -686,8 +665,8 @@ static int rank_in(const struct elastic_job *job, const char *id, int64_t genera
 {
 	const struct waiter *waiter = find_waiter(job, id);
 
-	if (rendezvous_world(job->rendezvous)->generation == generation)
-		return world_rank(rendezvous_world(job->rendezvous), id);
+	if (job->rendezvous->world.generation == generation)
+		return world_rank(&job->rendezvous->world, id);
 	for (size_t i = 0; waiter && i < ARRAY_LEN(waiter->ranks); i++)
 		if (waiter->ranks[i].generation == generation)
 			return waiter->ranks[i].rank;
@@ -706,7 +685,8 @@ static void take_failure(struct elastic_job *job, const struct failure *report)
 		return; /* it has only one more consequence */
 	free(world->failure);
 	world->failure = text_take(&sentence);
-	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
+	char *told CLEANUP(mem_free_text) =
+		mem_format("job '%s': %s", job->settings.name, world->failure);
 
 	job->settings.say(told, job->settings.data);
 }
@@ -743,28 +723,27 @@ static bool is_world_new(const struct elastic_job *job)
 {
 	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
 
-	return rendezvous_world(job->rendezvous)->generation != newest;
+	return job->rendezvous->world.generation != newest;
 }
 
 static void report_rendezvous_phase(const struct elastic_job *job)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
-	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
-	size_t count = rendezvous_count(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
+	enum rendezvous_phase phase = job->rendezvous->phase;
+	size_t count = job->rendezvous->members.count;
 	char *sentence CLEANUP(mem_free_text) = NULL;
 
 	if (phase == RENDEZVOUS_RUNNING)
 		sentence = mem_format("job '%s': world %" PRId64 " has %zu machine%s (%s)",
-				      job->name, world->generation, world->n_members,
+				      job->settings.name, world->generation, world->n_members,
 				      world->n_members == 1 ? "" : "s",
 				      world_reason_sentences[world->reason]);
 	else if (phase == RENDEZVOUS_CLOSED)
-		sentence =
-			mem_format("job '%s' has ended: %s", job->name,
-				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
+		sentence = mem_format("job '%s' has ended: %s", job->settings.name,
+				      rendezvous_verdict_words[job->rendezvous->verdict]);
 	else
-		sentence = mem_format("job '%s': %s, %zu %s joined, %d to %d are needed", job->name,
-				      rendezvous_phase_words[phase], count,
+		sentence = mem_format("job '%s': %s, %zu %s joined, %d to %d are needed",
+				      job->settings.name, rendezvous_phase_words[phase], count,
 				      count == 1 ? "machine has" : "machines have",
 				      job->settings.terms.min, job->settings.terms.max);
 	job->settings.say(sentence, job->settings.data);
@@ -773,12 +752,12 @@ static void report_rendezvous_phase(const struct elastic_job *job)
 /* After every step, before any answer. */
 static void write_record_and_log(struct elastic_job *job)
 {
-	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	enum rendezvous_phase phase = job->rendezvous->phase;
 	bool is_new = is_world_new(job);
 
 	take_losses(job);
 	if (is_new)
-		add_to_world_history(job, rendezvous_world(job->rendezvous));
+		add_to_world_history(job, &job->rendezvous->world);
 	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
 		job->ended_at = loop_now();
 	write_state(job);
@@ -791,12 +770,8 @@ static void write_record_and_log(struct elastic_job *job)
 /* After write_record_and_log. */
 static void answer_waiting_calls(struct elastic_job *job)
 {
-	if (job->version != rendezvous_version(job->rendezvous) ||
-	    job->told_failure != job->failure.number) {
-		job->version = rendezvous_version(job->rendezvous);
-		job->told_failure = job->failure.number;
+	if (has_changed_since(job, job->described, FACTS_OF_MEMBERS))
 		answer_those_with_news(job);
-	}
 	revise(job);
 	job->settings.on_change(job, job->settings.data);
 }
@@ -839,8 +814,7 @@ static void update_liveness_port(struct waiter *waiter, const struct http_call *
 
 	if (!port || (waiter->port == port && text_equals(waiter->ip, ip)))
 		return;
-	free(waiter->ip);
-	waiter->ip = mem_copy_text(ip);
+	text_keep(&waiter->ip, ip);
 	waiter->port = port;
 	waiter->is_reached = false;
 	probe_liveness(waiter);
@@ -874,8 +848,7 @@ static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, str
 	waiter->world = request->world;
 	record_rank(waiter);
 	waiter->known_failure = request->known_failure;
-	append_held_waiter(job, waiter, call, instant_add(now, MEMBER_HOLD));
-	http_call_hold(call, on_waiter_disconnect, waiter);
+	hold_call(&job->member_calls, waiter, call, now);
 	if (has_news(waiter))
 		answer_waiter(waiter);
 }
@@ -926,76 +899,81 @@ void elastic_job_handle_timer(struct elastic_job *job, instant now)
 	if (instant_has_come(rendezvous_wake_at(job->rendezvous), now))
 		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
 	write_record_and_log(job);
-	answer_waiters(job, now);
-	answer_readers(job, now);
+	answer_held_calls(&job->member_calls, now);
+	answer_held_calls(&job->readers, now);
 	answer_waiting_calls(job);
+}
+
+static instant answer_at(const struct held_calls *list)
+{
+	return list->first ? list->first->kept_until : INSTANT_NEVER;
 }
 
 instant elastic_job_wake_at(const struct elastic_job *job)
 {
-	instant answer_at = job->first_kept ? job->first_kept->kept_until : INSTANT_NEVER;
+	instant calls_at = instant_min(answer_at(&job->member_calls), answer_at(&job->readers));
 
-	answer_at = instant_min(answer_at, elastic_readers_wake_at(&job->readers));
-	answer_at = instant_min(answer_at, job->write_at);
-	return instant_min(answer_at, rendezvous_wake_at(job->rendezvous));
+	return instant_min(instant_min(calls_at, job->write_at),
+			   rendezvous_wake_at(job->rendezvous));
 }
 
 void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
 		      instant now)
 {
-	struct text body CLEANUP(text_done) = {0};
-
 	revise(job); /* a restored job has no revision yet */
-	if (known_revision == job->revision) {
-		elastic_readers_hold(&job->readers, call, instant_add(now, MEMBER_HOLD));
-		job->settings.on_change(job, job->settings.data);
+	if (known_revision != job->revision) {
+		answer_reader(job, call);
 		return;
 	}
-	describe_as_text(job, &body);
-	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
+	struct waiter *reader = mem_new(sizeof(*reader));
+
+	reader->job = job;
+	reader->is_removed = true;
+	hold_call(&job->readers, reader, call, now);
+	job->settings.on_change(job, job->settings.data);
 }
 
 /* Descriptions. */
 
-static struct json *member_new(const char *id, const struct rendezvous_view *view)
+/* Adds a member in the world or waiting for one, as `trains` says. */
+static void add_member(const struct elastic_job *job, const struct member_entry *entry, bool trains,
+		       struct json *list)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct json *member = json_new_object();
+	const struct member_order order = rendezvous_order_for(job->rendezvous, entry->id);
 	struct offer offer;
 
-	json_set_string(member, "id", id);
-	json_set_string(member, "order", rendezvous_order_words[view->order]);
-	if (view->is_excluded)
+	if ((order.order == RENDEZVOUS_RUN) != trains)
+		return;
+	struct json *member =
+		json_new_texts("id", entry->id, "order", rendezvous_order_words[order.order], NULL);
+
+	json_append(list, member);
+	if (order.is_excluded)
 		json_set_bool(member, "isSetAside", true);
-	if (view->rank >= 0)
-		json_set_integer(member, "rank", view->rank);
-	if (offer_read(view->offer, arena, &offer, NULL) == 0) {
+	if (trains)
+		json_set_integer(member, "rank", entry->rank);
+	if (offer_read(entry->offer, arena, &offer, NULL) == 0) {
 		json_set_string(member, "host", offer.host);
 		json_set_integer(member, "processes", offer.n_processes);
 	}
-	return member;
-}
-
-/* Adds a member in the world or waiting for one, as `trains` says. */
-static void add_member(const struct elastic_job *job, const char *id, bool trains,
-		       struct json *list)
-{
-	struct rendezvous_view view;
-
-	if (rendezvous_view(job->rendezvous, id, &view, NULL) == 0 && (view.rank >= 0) == trains)
-		json_append(list, member_new(id, &view));
 }
 
 /* By rank, followed by the waiting ones. */
 static struct json *members_new(const struct elastic_job *job)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
+	const struct world *world = &job->rendezvous->world;
+	const struct member_table *table = &job->rendezvous->members;
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < world->n_members; i++)
-		add_member(job, world->members[i].id, true, list);
-	for (size_t i = 0; i < rendezvous_count(job->rendezvous); i++)
-		add_member(job, rendezvous_member_id(job->rendezvous, i), false, list);
+	for (size_t i = 0; i < world->n_members; i++) {
+		const struct member_entry *entry = member_table_find(table, world->members[i].id);
+
+		if (entry)
+			add_member(job, entry, true, list);
+	}
+	for (size_t i = 0; i < table->count; i++)
+		add_member(job, table->members[i], false, list);
 	return list;
 }
 
@@ -1051,14 +1029,15 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 	struct json *list = json_array_at(answer, "members");
 	struct text missing CLEANUP(text_done) = {0};
 
-	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended", job->name);
+	if (job->rendezvous->phase == RENDEZVOUS_CLOSED)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended",
+			       job->settings.name);
 	for (size_t i = 0; i < json_count(members); i++)
 		if (is_member_named(named, json_at(members, i)))
 			json_append(list, json_ref(json_at(members, i)));
 	add_missing(machines, named, &missing);
 	if (missing.len)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' has no machine %s", job->name,
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no machine %s", job->settings.name,
 			       text_of(&missing));
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct rendezvous_event event = {
@@ -1077,27 +1056,27 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 {
 	const struct rendezvous *rendezvous = job->rendezvous;
-	enum rendezvous_verdict verdict = rendezvous_verdict(rendezvous);
+	enum rendezvous_verdict verdict = rendezvous->verdict;
 	struct json *object = json_new_object();
 
-	json_set_string(object, "name", job->name);
-	json_set_string(object, "uid", job->uid);
+	json_set_string(object, "name", job->settings.name);
+	json_set_string(object, "uid", job->settings.uid);
 	json_set_time(object, "createdAt", job->created_at);
 	json_set_time(object, "now", loop_now());
 	json_set_time(object, "endedAt", job->ended_at);
 	json_set_integer(object, "min", job->settings.terms.min);
 	json_set_integer(object, "max", job->settings.terms.max);
-	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);
+	json_set_string(object, "phase", rendezvous_phase_words[rendezvous->phase]);
 	if (verdict != RENDEZVOUS_OPEN)
 		json_set_string(object, "verdict", rendezvous_verdict_words[verdict]);
-	json_set_integer(object, "generation", rendezvous_world(rendezvous)->generation);
+	json_set_integer(object, "generation", rendezvous->world.generation);
 	json_set_integer(object, "revision", job->revision);
 	json_set(object, "members",
 		 is_whole ? members_new(job)
-			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
-	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
-	if (rendezvous_progress(rendezvous))
-		json_set_integer(object, "progress", rendezvous_progress(rendezvous));
+			  : json_new_integer((int64_t) rendezvous->members.count));
+	json_set_integer(object, "restarts", rendezvous->n_restarts);
+	if (rendezvous->budget.progress)
+		json_set_integer(object, "progress", rendezvous->budget.progress);
 	if (is_whole) {
 		json_set(object, "worlds", history_new(job));
 		add_failure_members(job, object);

@@ -39,9 +39,7 @@ void elastic_job_forget(struct elastic_job *job); /* deletes its record */
 /* Held calls are answered. NULL is fine. */
 void elastic_job_free(struct elastic_job *job);
 
-const char *elastic_job_name(const struct elastic_job *job);
-const char *elastic_job_uid(const struct elastic_job *job);
-const struct member_terms *elastic_job_terms(const struct elastic_job *job);
+const struct elastic_job_settings *elastic_job_settings(const struct elastic_job *job);
 /* Whether it has ended, and all members know. */
 bool elastic_job_is_over(const struct elastic_job *job);
 size_t elastic_job_count_members(const struct elastic_job *job);

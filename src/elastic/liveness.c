@@ -57,8 +57,7 @@ struct liveness_port *liveness_port_new(struct loop *loop, const char *ip, const
 
 void liveness_port_rename(struct liveness_port *port, const char *id)
 {
-	free(port->id);
-	port->id = mem_copy_text(id);
+	text_keep(&port->id, id);
 }
 
 void liveness_port_free(struct liveness_port *port)

@@ -101,7 +101,7 @@ static struct elastic_job **find_elastic_job(const struct orchestrator *orchestr
 					     const char *name)
 {
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		if (text_equals(elastic_job_name(orchestrator->jobs[i]), name))
+		if (text_equals(elastic_job_settings(orchestrator->jobs[i])->name, name))
 			return &orchestrator->jobs[i];
 	return NULL;
 }
@@ -129,10 +129,13 @@ static struct elastic_job_settings settings_of_jobs(struct orchestrator *orchest
 static bool is_uid_of_other_job(const struct orchestrator *orchestrator, const char *name,
 				const char *uid)
 {
-	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		if (text_equals(elastic_job_uid(orchestrator->jobs[i]), uid) &&
-		    !text_equals(elastic_job_name(orchestrator->jobs[i]), name))
+	for (size_t i = 0; i < orchestrator->n_jobs; i++) {
+		const struct elastic_job_settings *job =
+			elastic_job_settings(orchestrator->jobs[i]);
+
+		if (text_equals(job->uid, uid) && !text_equals(job->name, name))
 			return true;
+	}
 	return false;
 }
 
@@ -218,7 +221,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	if (*request->uid && !is_without_record(found, request) &&
-	    !text_equals(elastic_job_uid(*found), request->uid))
+	    !text_equals(elastic_job_settings(*found)->uid, request->uid))
 		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {
 		*ret_job = *found;
@@ -227,7 +230,7 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	if (!found || (!*request->uid && elastic_job_is_over(*found)))
 		return begin_job(orchestrator, found, name, request, ret_job, err);
 	const char *differs =
-		member_terms_differ(elastic_job_terms(*found), &request->terms, arena);
+		member_terms_differ(&elastic_job_settings(*found)->terms, &request->terms, arena);
 
 	if (differs && elastic_job_count_members(*found) == 0)
 		return begin_job(orchestrator, found, name, request, ret_job, err);
@@ -324,30 +327,22 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 		      : elastic_job_accept_call(job, call, id, &request, loop_monotonic_now(), err);
 }
 
-static bool is_post(struct http_call *call)
+/* Answers a call of another method, or of a browser. */
+static bool is_acceptable(struct http_call *call, bool acts)
 {
-	if (text_equals(http_call_method(call), "POST"))
-		return true;
-	http_call_add_header(call, "Allow", "POST");
-	answer_error(call, 405, "use POST");
-	return false;
-}
+	const char *method = http_call_method(call);
+	bool has_method = acts ? text_equals(method, "POST")
+			       : text_equals(method, "GET") || text_equals(method, "HEAD");
 
-static bool is_from_browser(struct http_call *call)
-{
-	if (!http_call_is_from_browser(call))
+	if (!has_method) {
+		http_call_add_header(call, "Allow", acts ? "POST" : "GET, HEAD");
+		answer_error(call, 405, acts ? "use POST" : "use GET");
 		return false;
+	}
+	if (!acts || !http_call_is_from_browser(call))
+		return true;
 	answer_error(call, 403, "requests of browsers are rejected");
-	return true;
-}
-
-static void handle_member_request(struct orchestrator *orchestrator, struct http_call *call,
-				  const char *name, const char *id)
-{
-	struct err err = {0};
-
-	if (apply_member_call(orchestrator, call, name, id, &err) < 0)
-		answer_error(call, elastic_http_status_of(err.code), err.text);
+	return false;
 }
 
 static void answer_list(const struct orchestrator *orchestrator, struct http_call *call)
@@ -380,17 +375,6 @@ static void answer_job(const struct orchestrator *orchestrator, struct http_call
 		return;
 	}
 	elastic_job_read(*found, call, known, loop_monotonic_now());
-}
-
-static bool is_read(struct http_call *call)
-{
-	const char *method = http_call_method(call);
-
-	if (text_equals(method, "GET") || text_equals(method, "HEAD"))
-		return true;
-	http_call_add_header(call, "Allow", "GET, HEAD");
-	answer_error(call, 405, "use GET");
-	return false;
 }
 
 static int apply_drain_request(struct orchestrator *orchestrator, struct http_call *call,
@@ -431,28 +415,18 @@ static void drain(struct orchestrator *orchestrator, struct http_call *call, con
 
 #define ALL_JOBS "/v1/jobs"
 
-/* The job's name in the path /v1/jobs/JOB/drain; the caller frees it. NULL: another path. */
-static char *find_drain(const char *path)
+/* Splits a path /v1/jobs/JOB with `middle` after it: returns what follows, and sets the job's name,
+ * which the caller frees. NULL: another path. */
+static const char *split_path(const char *path, const char *middle, char **ret_name)
 {
-	static const char before[] = ALL_JOBS "/", behind[] = "/drain";
-	const char *name = text_starts_with(path, before) ? path + sizeof(before) - 1 : "";
-	size_t len = strlen(name), tail = sizeof(behind) - 1;
-
-	return text_ends_with(name, behind) ? mem_copy_bytes(name, len - tail) : NULL;
-}
-
-/* The member's id in the path /v1/jobs/JOB/members/ID, and the job's name, which the caller frees.
- * NULL: another path. */
-static const char *find_member(const char *path, char **ret_name)
-{
-	static const char before[] = ALL_JOBS "/", middle[] = "/members/";
+	static const char before[] = ALL_JOBS "/";
 	const char *name = text_starts_with(path, before) ? path + sizeof(before) - 1 : "";
 	const char *found = strstr(name, middle);
 
 	if (!found)
 		return NULL;
 	*ret_name = mem_copy_bytes(name, (size_t) (found - name));
-	return found + sizeof(middle) - 1;
+	return found + strlen(middle);
 }
 
 static void answer_reader(const struct orchestrator *orchestrator, struct http_call *call,
@@ -475,22 +449,25 @@ static void on_orchestrator_call(struct http_call *call, void *data)
 	const char *path = http_call_path(call);
 	const struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
-	const char *member = find_member(path, &name);
-	char *drained CLEANUP(mem_free_text) = member ? NULL : find_drain(path);
+	const char *member = split_path(path, "/members/", &name);
+	const char *tail = member ? NULL : split_path(path, "/drain", &name);
+	bool drains = tail && !*tail;
+	struct err err = {0};
 
 	if (!http_access_is_given(call, &orchestrator->settings.access)) {
 		http_call_add_header(call, "WWW-Authenticate", "Bearer");
 		answer_error(call, 401, "missing or wrong bearer token");
 		return;
 	}
-	if ((member || drained) && (!is_post(call) || is_from_browser(call)))
+	if (!is_acceptable(call, member || drains))
 		return;
 	if (member) {
 		http_call_report_end(call);
-		handle_member_request(data, call, name, member);
-	} else if (drained) {
-		drain(data, call, drained);
-	} else if (is_read(call)) {
+		if (apply_member_call(data, call, name, member, &err) < 0)
+			answer_error(call, elastic_http_status_of(err.code), err.text);
+	} else if (drains) {
+		drain(data, call, name);
+	} else {
 		answer_reader(data, call, path);
 	}
 }
@@ -499,7 +476,7 @@ static void on_connection_end(const char *path, void *data)
 {
 	struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
-	const char *member = find_member(path, &name);
+	const char *member = split_path(path, "/members/", &name);
 	struct elastic_job **job = member ? find_elastic_job(orchestrator, name) : NULL;
 
 	if (job)

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/exception.h"

@@ -285,18 +285,6 @@ static void end_replicas(struct status *status)
 	}
 }
 
-static const char *node_of(const struct observed *observed, const struct replica_status *replica)
-{
-	for (size_t i = 0; i < observed->n_replicas; i++) {
-		const struct observed_replica *seen = &observed->replicas[i];
-
-		if (seen->index == replica->index && seen->attempt == replica->attempt &&
-		    text_equals(seen->role, replica->role))
-			return seen->node;
-	}
-	return NULL;
-}
-
 /* Records the Pods and their nodes. */
 static void store_replica_pods(const struct job *job, const struct observed *observed,
 			       struct arena *arena, struct status *status)
@@ -308,7 +296,14 @@ static void store_replica_pods(const struct job *job, const struct observed *obs
 			role ? job_pod_name(job, role, replica->index) : NULL;
 
 		replica->pod = arena_copy_text(arena, name);
-		replica->node = node_of(observed, replica);
+		replica->node = NULL;
+		for (size_t j = 0; j < observed->n_replicas && !replica->node; j++) {
+			const struct observed_replica *seen = &observed->replicas[j];
+
+			if (seen->index == replica->index && seen->attempt == replica->attempt &&
+			    text_equals(seen->role, replica->role))
+				replica->node = seen->node;
+		}
 	}
 }
 

@@ -18,13 +18,21 @@ void failure_lines_done(struct failure_lines *lines)
 	*lines = (struct failure_lines){0};
 }
 
-static struct failure *change_failure(struct plan *plan, struct arena *arena)
-{
-	struct failure *changed = arena_take(arena, sizeof(*changed));
+/* The pass whose failure gets details. */
+struct search {
+	struct backend *backend;
+	const struct job *job;
+	struct plan *plan;
+	struct arena *arena; /* of the plan */
+};
 
-	*changed = *plan->status.failure;
-	plan->status.failure = changed;
-	plan->is_failure_new = plan->is_status_changed = true;
+static struct failure *change_failure(const struct search *search)
+{
+	struct failure *changed = arena_take(search->arena, sizeof(*changed));
+
+	*changed = *search->plan->status.failure;
+	search->plan->status.failure = changed;
+	search->plan->is_failure_new = search->plan->is_status_changed = true;
 	return changed;
 }
 
@@ -62,12 +70,13 @@ static int attempt_of(const struct failure *failure, const struct replica_status
 }
 
 /* The exception in the replica's own output. NULL: none, or one about a lost peer. */
-static const char *find_own_exception(struct backend *backend, const struct job *job,
+static const char *find_own_exception(const struct search *search,
 				      const struct replica_status *replica, int attempt,
 				      struct arena *arena, struct printed *printed, msec *ret_time)
 {
-	if (backend->functions->last_lines(backend, job, replica->role, replica->index, attempt,
-					   LIMIT_SEARCHED_LINES, arena, printed, NULL) < 0)
+	if (search->backend->functions->last_lines(search->backend, search->job, replica->role,
+						   replica->index, attempt, LIMIT_SEARCHED_LINES,
+						   arena, printed, NULL) < 0)
 		return NULL;
 	const char *exception = exception_find_own(printed, arena, ret_time);
 
@@ -75,17 +84,16 @@ static const char *find_own_exception(struct backend *backend, const struct job 
 }
 
 /* Keeps the earliest of all. A replica whose time is unknown is not taken as earlier. */
-static void inspect_failed_peer(struct backend *backend, const struct job *job,
-				const struct failure *failure, const struct replica_status *replica,
-				struct arena *arena, struct peer *first)
+static void inspect_failed_peer(const struct search *search, const struct failure *failure,
+				const struct replica_status *replica, struct peer *first)
 {
 	struct arena *lines CLEANUP(arena_cleanup) = arena_new();
 	struct printed printed = {0};
 	struct peer peer = {.replica = replica};
 
-	peer.exception = arena_copy_text(arena, find_own_exception(backend, job, replica,
-								   attempt_of(failure, replica),
-								   lines, &printed, &peer.time));
+	peer.exception = arena_copy_text(
+		search->arena, find_own_exception(search, replica, attempt_of(failure, replica),
+						  lines, &printed, &peer.time));
 	if (!peer.exception) {
 		if (replica->state != REPLICA_SUCCEEDED)
 			return;
@@ -116,25 +124,24 @@ static const char *describe_peer(const struct peer *peer, const struct failure *
 
 /* A replica that fails because of a peer may be the first to exit: a script that has failed in JAX
  * waits for its peers before it exits, and one that returned too early does not fail at all. */
-static void find_first_failed_peer(struct backend *backend, const struct job *job,
-				   const struct plan *plan, struct failure *failure,
-				   struct arena *arena)
+static void find_first_failed_peer(const struct search *search, struct failure *failure)
 {
+	const struct status *status = &search->plan->status;
 	struct peer first = {0};
 
 	if (failure->cause || !failure->exception || !exception_blames_peer(failure->exception))
 		return;
-	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
-		const struct replica_status *replica = &plan->status.replicas[i];
-		const struct role *role = job_role(job, replica->role);
+	for (size_t i = 0; i < status->n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		const struct role *role = job_role(search->job, replica->role);
 		bool is_itself = replica->index == failure->index &&
 				 text_equals(replica->role, failure->role);
 
 		if (!is_itself && role && role->kind != ROLE_PS && role->kind != ROLE_EVALUATOR)
-			inspect_failed_peer(backend, job, failure, replica, arena, &first);
+			inspect_failed_peer(search, failure, replica, &first);
 	}
 	if (first.replica)
-		failure->cause = describe_peer(&first, failure, arena);
+		failure->cause = describe_peer(&first, failure, search->arena);
 }
 
 static void store_failure_lines(struct failure *failure, const struct printed *printed)
@@ -148,11 +155,10 @@ static void store_failure_lines(struct failure *failure, const struct printed *p
 }
 
 /* Replaces the failure of the plan. */
-static void blame(struct backend *backend, const struct job *job, struct plan *plan,
-		  const struct replica_status *replica, struct arena *arena)
+static void blame(const struct search *search, const struct replica_status *replica)
 {
-	int attempt = plan->status.failure->attempt;
-	struct failure *failure = change_failure(plan, arena);
+	int attempt = search->plan->status.failure->attempt;
+	struct failure *failure = change_failure(search);
 	struct printed printed = {0};
 
 	*failure = (struct failure){
@@ -161,31 +167,30 @@ static void blame(struct backend *backend, const struct job *job, struct plan *p
 		.attempt = attempt,
 		.exit_code = -1,
 		.reason = "Error",
-		.message = arena_format(arena, "%s-%d printed an error (attempt %d)", replica->role,
-					replica->index, attempt),
+		.message = arena_format(search->arena, "%s-%d printed an error (attempt %d)",
+					replica->role, replica->index, attempt),
 	};
-	failure->exception =
-		find_own_exception(backend, job, replica, attempt, arena, &printed, &failure->time);
+	failure->exception = find_own_exception(search, replica, attempt, search->arena, &printed,
+						&failure->time);
 	store_failure_lines(failure, &printed);
 }
 
 /* A failure on another machine blames a peer, which may be on this machine: it has printed the
  * cause, and was asked to exit before it did so by itself. */
-static void find_blamed_replica(struct backend *backend, const struct job *job, struct plan *plan,
-				struct arena *arena)
+static void find_blamed_replica(const struct search *search)
 {
-	const struct failure *other = plan->status.failure;
+	const struct status *status = &search->plan->status;
 
-	if (!world_failure_is_consequence(other))
+	if (!world_failure_is_consequence(status->failure))
 		return;
-	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
-		const struct replica_status *replica = &plan->status.replicas[i];
+	for (size_t i = 0; i < status->n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &status->replicas[i];
 		struct arena *lines CLEANUP(arena_cleanup) = arena_new();
 		struct printed printed = {0};
 
-		if (find_own_exception(backend, job, replica, other->attempt, lines, &printed,
+		if (find_own_exception(search, replica, status->failure->attempt, lines, &printed,
 				       NULL)) {
-			blame(backend, job, plan, replica, arena);
+			blame(search, replica);
 			return;
 		}
 	}
@@ -227,45 +232,44 @@ static void add_to_notes(struct plan *plan, const struct failure *failure, struc
 	}
 }
 
-static void add_last_lines(struct failure_lines *lines, struct backend *backend,
-			   const struct job *job, struct plan *plan, struct arena *arena)
+static void add_last_lines(struct failure_lines *lines, const struct search *search)
 {
-	const struct failure *failure = plan->status.failure;
+	const struct failure *failure = search->plan->status.failure;
 	struct printed printed = {0};
 
 	lines->awaits_lines = false;
 	if (!failure || !failure->role)
 		return;
 	if (failure->machine)
-		find_blamed_replica(backend, job, plan, arena);
+		find_blamed_replica(search);
 	if (failure->machine || failure->n_last_lines)
 		return;
-	int rc = backend->functions->last_lines(backend, job, failure->role, failure->index,
-						failure->attempt, LIMIT_SEARCHED_LINES, arena,
-						&printed, NULL);
+	int rc = search->backend->functions->last_lines(
+		search->backend, search->job, failure->role, failure->index, failure->attempt,
+		LIMIT_SEARCHED_LINES, search->arena, &printed, NULL);
 
 	lines->awaits_lines = rc == ERR_UNREACHABLE;
 	if (rc < 0 || printed.count == 0)
 		return;
-	struct failure *changed = change_failure(plan, arena);
+	struct failure *changed = change_failure(search);
 
-	changed->exception = find_exception(failure, &printed, arena);
+	changed->exception = find_exception(failure, &printed, search->arena);
 	store_failure_lines(changed, &printed);
 	if (printed.times) /* else only one log can be read at a time */
-		find_first_failed_peer(backend, job, plan, changed, arena);
-	add_to_notes(plan, changed, arena);
+		find_first_failed_peer(search, changed);
+	add_to_notes(search->plan, changed, search->arena);
 }
 
-static void add_stacks_to_failure(struct failure_lines *lines, struct backend *backend,
-				  struct plan *plan, struct arena *arena)
+static void add_stacks_to_failure(struct failure_lines *lines, const struct search *search)
 {
-	const struct failure *failure = plan->status.failure;
+	const struct failure *failure = search->plan->status.failure;
 	const char **stacks = NULL;
 	size_t count = 0;
 
-	if (!failure || backend->functions->last_stacks(backend, arena, &stacks, &count, NULL) < 0)
+	if (!failure || search->backend->functions->last_stacks(search->backend, search->arena,
+								&stacks, &count, NULL) < 0)
 		return;
-	struct failure *changed = change_failure(plan, arena);
+	struct failure *changed = change_failure(search);
 
 	lines->awaits_stacks = false;
 	changed->stacks = stacks;
@@ -279,10 +283,12 @@ static void add_stacks_to_failure(struct failure_lines *lines, struct backend *b
 void failure_lines_add(struct failure_lines *lines, struct backend *backend, const struct job *job,
 		       struct plan *plan, struct arena *arena)
 {
+	const struct search search = {backend, job, plan, arena};
+
 	if (plan->is_failure_new || lines->awaits_lines)
-		add_last_lines(lines, backend, job, plan, arena);
+		add_last_lines(lines, &search);
 	if (lines->awaits_stacks)
-		add_stacks_to_failure(lines, backend, plan, arena);
+		add_stacks_to_failure(lines, &search);
 	if (plan->is_failure_new && backend->functions->take_failure)
 		backend->functions->take_failure(backend, plan->status.failure);
 }

@@ -41,12 +41,7 @@ struct pass {
 };
 
 struct reconciler {
-	struct store *store;
-	struct backend *backend;
-	char *job_name, *log_name;
-	struct reconciler_listener listener;
-	reconciler_passed_fn on_passed;
-	void *data;
+	struct reconciler_settings settings; /* the texts are its own */
 
 	char *document; /* the text that `job` was read from; NULL: none yet */
 	struct job *job;
@@ -72,16 +67,12 @@ struct reconciler *reconciler_new(const struct reconciler_settings *settings)
 {
 	struct reconciler *reconciler = mem_new(sizeof(*reconciler));
 
-	reconciler->listener = settings->listener;
-	reconciler->on_passed = settings->on_passed;
-	reconciler->data = settings->data;
-	reconciler->store = settings->store;
-	reconciler->backend = settings->backend;
-	reconciler->job_name = mem_copy_text(settings->job_name);
+	reconciler->settings = *settings;
+	reconciler->settings.job_name = mem_copy_text(settings->job_name);
+	reconciler->settings.log_name =
+		mem_copy_text(settings->log_name ? settings->log_name : settings->job_name);
 	reconciler->job = settings->job ? job_ref(settings->job) : NULL;
 	reconciler->document = mem_copy_text(settings->document);
-	reconciler->log_name =
-		mem_copy_text(settings->log_name ? settings->log_name : settings->job_name);
 	return reconciler;
 }
 
@@ -112,13 +103,13 @@ void reconciler_free(struct reconciler *reconciler)
 {
 	if (!reconciler)
 		return;
-	store_let_go(reconciler->store, reconciler);
+	store_let_go(reconciler->settings.store, reconciler);
 	clear_finished_pass(reconciler);
 	drop_cached_job(reconciler);
 	drop_cached_status(reconciler);
 	failure_lines_done(&reconciler->failure_lines);
-	free(reconciler->job_name);
-	free(reconciler->log_name);
+	free((char *) reconciler->settings.job_name);
+	free((char *) reconciler->settings.log_name);
 	free(reconciler);
 }
 
@@ -131,14 +122,13 @@ static bool is_of_job(const struct reconciler *reconciler, const struct store_re
 
 static void cache_job_document(struct reconciler *reconciler, const struct store_record *record)
 {
-	free(reconciler->document);
-	reconciler->document = mem_copy_text(record->document);
+	text_keep(&reconciler->document, record->document);
 }
 
 static int read_reconciled_job(struct reconciler *reconciler, const struct store_record *record,
 			       struct err *err)
 {
-	const struct reconciler_listener *listener = &reconciler->listener;
+	const struct reconciler_listener *listener = &reconciler->settings.listener;
 	struct job *job;
 
 	if (is_of_job(reconciler, record) && text_equals(reconciler->document, record->document))
@@ -208,13 +198,14 @@ static void finish_reconcile_pass(struct reconciler *reconciler, const struct er
 	struct reconciler_outcome outcome = reconciler->pass.outcome;
 
 	if (err)
-		log_info("job '%s': trying again soon: %s", reconciler->log_name, err->text);
+		log_info("job '%s': trying again soon: %s", reconciler->settings.log_name,
+			 err->text);
 	if (reconciler->pass.stop.reason && !reconciler->stop.reason)
 		reconciler->stop = reconciler->pass.stop; /* it could not be written */
 	if (reconciler->pass.is_decided)
 		cache_written_status(reconciler);
 	clear_finished_pass(reconciler);
-	reconciler->on_passed(&outcome, err, reconciler->data);
+	reconciler->settings.on_passed(&outcome, err, reconciler->settings.data);
 }
 
 static void on_finished_job_removed(int64_t version, const struct err *err, void *data)
@@ -248,11 +239,11 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 	for (size_t i = 0; i < plan->n_actions; i++) {
 		const struct action *action = &plan->actions[i];
 
-		log_info("job '%s': %s %s-%d, attempt %d", reconciler->log_name,
+		log_info("job '%s': %s %s-%d, attempt %d", reconciler->settings.log_name,
 			 action_type_words[action->type], action->role, action->index,
 			 action->attempt);
-		int refused = reconciler->backend->functions->apply(
-			reconciler->backend, reconciler->job, action, rc ? NULL : err);
+		int refused = reconciler->settings.backend->functions->apply(
+			reconciler->settings.backend, reconciler->job, action, rc ? NULL : err);
 
 		if (refused < 0 && rc == 0)
 			rc = refused;
@@ -264,7 +255,7 @@ static int apply_actions(struct reconciler *reconciler, const struct plan *plan,
 static void apply_pass_plan(struct reconciler *reconciler)
 {
 	const struct plan *plan = &reconciler->pass.plan;
-	const struct reconciler_listener *listener = &reconciler->listener;
+	const struct reconciler_listener *listener = &reconciler->settings.listener;
 	struct reconciler_outcome *outcome = &reconciler->pass.outcome;
 	bool has_written = reconciler->pass.written;
 	bool is_new = has_written || plan->is_status_changed;
@@ -278,8 +269,8 @@ static void apply_pass_plan(struct reconciler *reconciler)
 	reconciler->has_acted = true;
 	int rc = apply_actions(reconciler, plan, &err);
 
-	failure_lines_note_actions(&reconciler->failure_lines, reconciler->backend, reconciler->job,
-				   plan);
+	failure_lines_note_actions(&reconciler->failure_lines, reconciler->settings.backend,
+				   reconciler->job, plan);
 	for (size_t i = 0; listener->on_note && i < plan->n_notes; i++)
 		listener->on_note(reconciler->job, &plan->notes[i], listener->data);
 	if (rc < 0) {
@@ -293,7 +284,7 @@ static void apply_pass_plan(struct reconciler *reconciler)
 		return;
 	}
 	reconciler->pass.is_removing = true;
-	store_begin_remove(reconciler->store, reconciler->pass.record.name,
+	store_begin_remove(reconciler->settings.store, reconciler->pass.record.name,
 			   reconciler->pass.record.uid, on_finished_job_removed, reconciler);
 }
 
@@ -305,10 +296,11 @@ static void on_written(int64_t version, const struct err *err, void *data)
 
 	/* A write that failed may have succeeded in a remote store. */
 	reconciler->is_status_untold = err != NULL;
-	if (err && reconciler->backend->functions->observe_again)
-		reconciler->backend->functions->observe_again(reconciler->backend);
+	if (err && reconciler->settings.backend->functions->observe_again)
+		reconciler->settings.backend->functions->observe_again(
+			reconciler->settings.backend);
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
-		log_info("job '%s': deciding again: %s", reconciler->log_name, err->text);
+		log_info("job '%s': deciding again: %s", reconciler->settings.log_name, err->text);
 		reconciler->pass.outcome.wake_at =
 			reconciler->pass.now; /* it was changed or deleted */
 		failure_lines_add_again(&reconciler->failure_lines);
@@ -316,8 +308,8 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	} else if (err) {
 		finish_reconcile_pass(reconciler, err);
 	} else {
-		log_debug("job '%s': status written as version %" PRId64, reconciler->log_name,
-			  version);
+		log_debug("job '%s': status written as version %" PRId64,
+			  reconciler->settings.log_name, version);
 		reconciler->pass.stop.reason = NULL;
 		reconciler->pass.written = version;
 		reconciler->is_ahead = false;
@@ -369,11 +361,11 @@ static bool has_to_write(struct reconciler *reconciler)
 
 	if (!is_new && !reconciler->is_ahead)
 		return false;
-	pass->change =
-		record_change(reconciler->store, reconciler->job, &plan->status, pass->arena);
+	pass->change = record_change(reconciler->settings.store, reconciler->job, &plan->status,
+				     pass->arena);
 	if (pass->is_document_changed)
 		pass->change.document = pass->record.document;
-	if (!reconciler->store->is_small)
+	if (!reconciler->settings.store->is_small)
 		return is_new;
 	if (text_equals(pass->change.status, pass->record.status))
 		pass->change.status = NULL;
@@ -400,15 +392,15 @@ static void carry_out(struct reconciler *reconciler)
 		reconciler->written_at = pass->now; /* another writer, or the clock was set back */
 	if (plan->is_status_changed || reconciler->changed_at > pass->now)
 		reconciler->changed_at = pass->now;
-	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", reconciler->log_name,
-		  pass->record.version, plan->n_actions, plan->n_notes,
-		  plan->is_status_changed ? ", a new status" : "",
+	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s",
+		  reconciler->settings.log_name, pass->record.version, plan->n_actions,
+		  plan->n_notes, plan->is_status_changed ? ", a new status" : "",
 		  pass->is_document_changed ? ", asked to stop" : "");
-	failure_lines_add(&reconciler->failure_lines, reconciler->backend, reconciler->job, plan,
-			  pass->arena);
+	failure_lines_add(&reconciler->failure_lines, reconciler->settings.backend, reconciler->job,
+			  plan, pass->arena);
 	if (has_to_write(reconciler))
-		store_begin_change(reconciler->store, reconciler->job->name, pass->record.version,
-				   &pass->change, on_written, reconciler);
+		store_begin_change(reconciler->settings.store, reconciler->job->name,
+				   pass->record.version, &pass->change, on_written, reconciler);
 	else
 		apply_pass_plan(reconciler);
 }
@@ -442,8 +434,8 @@ static int decide(struct reconciler *reconciler, struct err *err)
 	if (rc == 0)
 		rc = read_reconciled_status(reconciler, &pass->record, err);
 	if (rc == 0)
-		rc = reconciler->backend->functions->observe(reconciler->backend, reconciler->job,
-							     pass->arena, &observed, err);
+		rc = reconciler->settings.backend->functions->observe(
+			reconciler->settings.backend, reconciler->job, pass->arena, &observed, err);
 	status_move_times(&reconciler->status, observed.clock_step);
 	reconciler->clock_step += observed.clock_step;
 	observed.is_first_observation = !reconciler->has_acted;
@@ -463,8 +455,8 @@ void reconciler_run_pass(struct reconciler *reconciler, msec now)
 	reconciler->is_passing = true;
 	*pass = (struct pass){
 		.arena = arena_new(), .now = now, .outcome.wake_at = now + RETRY_AFTER};
-	int rc = reconciler->store->functions->get(reconciler->store, reconciler->job_name,
-						   &pass->record, &err);
+	int rc = reconciler->settings.store->functions->get(
+		reconciler->settings.store, reconciler->settings.job_name, &pass->record, &err);
 
 	if (rc == ERR_NOT_FOUND) {
 		pass->outcome = (struct reconciler_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
@@ -488,38 +480,24 @@ void reconciler_request_stop(struct reconciler *reconciler, enum stop_reason rea
 
 /* New jobs. */
 
-static struct store_record first_record(const struct job *job, bool is_small,
-					const char *supervisor, const struct observed *observed,
-					msec now)
+int reconciler_create_job(struct store *store, const struct job *job, const char *old_uid,
+			  const char *supervisor, const struct observed *observed, msec now,
+			  struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
 	struct plan plan;
-
-	reconcile_begin(job, now, arena, &status);
-	if (!observed)
-		return record_new(job, &status, is_small, supervisor, now);
-	reconcile_decide(job, &status, observed, now, arena, &plan);
-	return record_new(job, &plan.status, is_small, supervisor, now);
-}
-
-int reconciler_create_job(struct store *store, const struct job *job, const char *supervisor,
-			  const struct observed *observed, msec now, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, store->is_small, supervisor, observed, now);
 	int64_t version;
 
-	return store->functions->create(store, &record, &version, err);
-}
+	reconcile_begin(job, now, arena, &plan.status);
+	if (observed) {
+		const struct status first = plan.status;
 
-int reconciler_replace_job(struct store *store, const struct job *job, const char *old_uid,
-			   const char *supervisor, const struct observed *observed, msec now,
-			   struct err *err)
-{
+		reconcile_decide(job, &first, observed, now, arena, &plan);
+	}
 	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, store->is_small, supervisor, observed, now);
-	int64_t version;
+		record_new(job, &plan.status, store->is_small, supervisor, now);
 
-	return store->functions->replace(store, job->name, old_uid, &record, &version, err);
+	return old_uid ? store->functions->replace(store, job->name, old_uid, &record, &version,
+						   err)
+		       : store->functions->create(store, &record, &version, err);
 }

@@ -82,11 +82,9 @@ void reconciler_request_stop(struct reconciler *reconciler, enum stop_reason rea
 /* Creates the record of a new job, which has its uid (job_set_uid): document, first status
  * (condition Created, replicas' addresses unknown) and summary. `supervisor` is "" for a job
  * without one. `observed` is the first observation of its back end; the status is then that of the
- * first decision, so that the first pass need not write it. NULL: unknown. ERR_EXISTS when the name
- * is taken. */
-int reconciler_create_job(struct store *store, const struct job *job, const char *supervisor,
-			  const struct observed *observed, msec now, struct err *err) MUST_USE;
-/* The same; replaces the record of that name with the uid `old_uid`. */
-int reconciler_replace_job(struct store *store, const struct job *job, const char *old_uid,
-			   const char *supervisor, const struct observed *observed, msec now,
-			   struct err *err) MUST_USE;
+ * first decision, so that the first pass need not write it. NULL: unknown. It replaces the record
+ * of that name with the uid `old_uid`; NULL: there is none, and ERR_EXISTS when the name is taken.
+ */
+int reconciler_create_job(struct store *store, const struct job *job, const char *old_uid,
+			  const char *supervisor, const struct observed *observed, msec now,
+			  struct err *err) MUST_USE;

@@ -1,7 +1,6 @@
 /* Between the store's texts and the model. */
 #include "jobs/record.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "reconcile/compact_status.h"
 

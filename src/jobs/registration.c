@@ -60,7 +60,7 @@ static int take_over_name(struct store *store, const struct job *job, const char
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' already exists and is about to end",
 			       name);
-	rc = reconciler_replace_job(store, job, old.uid, supervisor, NULL, now, err);
+	rc = reconciler_create_job(store, job, old.uid, supervisor, NULL, now, err);
 	if (rc == 0)
 		*ret_replaced_uid = TAKE(old.uid);
 	return rc;
@@ -74,7 +74,7 @@ int registration_register(struct store *store, const struct job *job, bool repla
 
 	if (rc < 0)
 		return rc;
-	rc = reconciler_create_job(store, job, supervisor, NULL, now, err);
+	rc = reconciler_create_job(store, job, NULL, supervisor, NULL, now, err);
 	return rc != ERR_EXISTS ? rc
 				: take_over_name(store, job, supervisor, replaces_finished, now,
 						 ret_replaced_uid, err);

@@ -1,12 +1,10 @@
 #include "jobs/stacks_asker.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/python_stacks.h"
 #include "jobs/processes.h"
-#include "status/stacks.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

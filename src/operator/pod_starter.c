@@ -11,7 +11,6 @@
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,16 +207,19 @@ static void read_pod(struct pod_start *start, const struct json *pod)
 		start->tf_config = NULL;
 }
 
-static void on_pod_read(const struct kube_result *result, void *data)
+/* The API server has answered a step about the Pod: it was read, or marked. */
+static void on_pod_request_end(const struct kube_result *result, void *data)
 {
 	struct pod_start *start = data;
 
 	if (result->err) {
 		start_failed(start, result->err);
-		return;
+	} else if (start->step == STEP_READ) {
+		read_pod(start, result->object);
+		enter_pod_start_step(start, STEP_ASK);
+	} else {
+		enter_pod_start_step(start, STEP_RUN);
 	}
-	read_pod(start, result->object);
-	enter_pod_start_step(start, STEP_ASK);
 }
 
 /* The server of the Pod has answered the step. */
@@ -319,16 +321,6 @@ static void configure(struct pod_start *start)
 	ask_pod(start, KUBE_CREATE, "config", body);
 }
 
-static void on_marked(const struct kube_result *result, void *data)
-{
-	struct pod_start *start = data;
-
-	if (result->err)
-		start_failed(start, result->err);
-	else
-		enter_pod_start_step(start, STEP_RUN);
-}
-
 /* Adds the mark. The uid in the patch makes it fail if the name is another Pod's by now. */
 static void mark(struct pod_start *start)
 {
@@ -345,7 +337,7 @@ static void mark(struct pod_start *start)
 
 	json_set_string(metadata, "uid", start->uid);
 	json_set_string(json_object_at(metadata, "annotations"), MARK, "true");
-	kube_call_start(&start->call, settings->api, &request, on_marked, start);
+	kube_call_start(&start->call, settings->api, &request, on_pod_request_end, start);
 }
 
 static void perform_pod_start_step(struct pod_start *start)
@@ -360,7 +352,7 @@ static void perform_pod_start_step(struct pod_start *start)
 
 	switch (start->step) {
 	case STEP_READ:
-		kube_call_start(&start->call, settings->api, &read, on_pod_read, start);
+		kube_call_start(&start->call, settings->api, &read, on_pod_request_end, start);
 		break;
 	case STEP_ASK:
 		ask_pod(start, KUBE_GET, "status", NULL);

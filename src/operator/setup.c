@@ -9,7 +9,6 @@
 #include "kube/wait.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
 #define HTTP_CREATED 201

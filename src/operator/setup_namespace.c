@@ -2,7 +2,6 @@
  * from a portal, can create it before the administrator does. What they keep in it could then act
  * with the operator's permissions: a RoleBinding lets them start Pods as its service account, and a
  * workload starts such a Pod later. */
-#include "base/mem.h"
 #include "base/text.h"
 #include "kube/pages.h"
 #include "kube/wait.h"

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "spec/limits.h"
-#include "status/status.h"
 
 #include <stdlib.h>
 #include <string.h>

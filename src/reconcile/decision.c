@@ -2,7 +2,6 @@
 #include "reconcile/decision.h"
 
 #include "base/text.h"
-#include "spec/job.h"
 #include "spec/limits.h"
 
 #include <assert.h>
@@ -184,28 +183,17 @@ static enum replica_state state_without_object(const struct decision *decision,
 	return replica->is_disrupted ? REPLICA_FAILED : REPLICA_STOPPED;
 }
 
-static enum replica_state state_of_live(const struct decision *decision, struct replica *replica)
+static enum replica_state state_of_object(const struct decision *decision, struct replica *replica)
 {
 	const struct observed_replica *object = replica->object;
+	enum replica_state last = replica->last_state;
 
-	if (replica->last_state == REPLICA_FAILED)
-		return REPLICA_FAILED; /* deleted by another client; that was already handled */
-	if (!observed_was_asked_to_end(object))
-		return object->phase == OBSERVED_RUNNING ? REPLICA_RUNNING : REPLICA_STARTING;
-	replica->is_disrupted = is_end_foreign(decision, replica);
-	return replica->is_disrupted ? REPLICA_FAILED : REPLICA_STOPPING;
-}
-
-static enum replica_state state_of_ended(const struct decision *decision, struct replica *replica)
-{
-	const struct observed_replica *object = replica->object;
-
-	if (replica_state_is_end(replica->last_state))
-		return replica->last_state;
-	if (!observed_was_asked_to_end(object))
-		return object->phase == OBSERVED_SUCCEEDED ? REPLICA_SUCCEEDED : REPLICA_FAILED;
-	replica->is_disrupted = is_end_foreign(decision, replica);
-	return replica->is_disrupted ? REPLICA_FAILED : REPLICA_STOPPED;
+	/* It was deleted by another client, or has ended: that was already handled. */
+	if (observed_is_live(object) ? last == REPLICA_FAILED : replica_state_is_end(last))
+		return last;
+	replica->is_disrupted =
+		observed_was_asked_to_end(object) && is_end_foreign(decision, replica);
+	return replica->is_disrupted ? REPLICA_FAILED : observed_state(object);
 }
 
 static void copy_facts(struct replica_status *status, const struct observed_replica *object)
@@ -235,8 +223,7 @@ static void update_replica_state(const struct decision *decision, struct replica
 		}
 		return;
 	}
-	status->state = observed_is_live(replica->object) ? state_of_live(decision, replica)
-							  : state_of_ended(decision, replica);
+	status->state = state_of_object(decision, replica);
 	copy_facts(status, replica->object);
 }
 

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static bool is_of_world(const struct decision *decision, const struct replica *replica)
-{
-	return replica->status->attempt == decision->observed->world->generation;
-}
-
 /* Number of worlds that are reported. */
 #define MOST_WORLDS 20
 
@@ -35,23 +30,24 @@ static void note_world(struct decision *decision)
 /* Processes of another world become leftovers. */
 static void follow_world(struct decision *decision)
 {
+	int generation = decision->observed->world->generation;
 	bool has_changed = false;
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		struct replica *replica = &decision->replicas[i];
 
-		if (is_of_world(decision, replica))
+		if (replica->status->attempt == generation)
 			continue;
-		replica_begin_attempt_number(replica, decision->observed->world->generation);
+		replica_begin_attempt_number(replica, generation);
 		has_changed = true;
 	}
 	if (has_changed)
 		note_world(decision);
 	if (has_changed && decision->status->start_time != MSEC_UNSET)
-		decision_set_condition(
-			decision, CONDITION_RESTARTING, true, "TFJobRestarting",
-			arena_format(decision->arena, "job %s is restarting in world %d.",
-				     decision->job->name, decision->observed->world->generation));
+		decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting",
+				       arena_format(decision->arena,
+						    "job %s is restarting in world %d.",
+						    decision->job->name, generation));
 }
 
 static const struct replica *find_new_failure(const struct decision *decision)
@@ -139,36 +135,16 @@ static void adopt_world_failure(struct decision *decision)
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
 
-static void set_running(struct decision *decision)
-{
-	const struct job *job = decision->job;
-
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (decision->replicas[i].status->state == REPLICA_RUNNING)
-			decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
-					       arena_format(decision->arena,
-							    "TFJob %s/%s is running.",
-							    job->name_space, job->name));
-}
-
-static void report_world_news(struct decision *decision)
-{
-	const char *news = decision->observed->world->news;
-
-	if (news)
-		decision_note(decision, NOTE_NORMAL, "WorldChanged", news);
-}
-
 void elastic_decide(struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;
 
 	adopt_world_failure(decision);
-	report_world_news(decision);
+	if (world->news)
+		decision_note(decision, NOTE_NORMAL, "WorldChanged", world->news);
 	report_member_failure(decision);
 	if (world->is_over)
 		finish_as_member(decision, world);
 	else if (world->generation)
 		follow_world(decision);
-	set_running(decision);
 }

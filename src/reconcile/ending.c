@@ -173,11 +173,6 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 	}
 }
 
-static bool is_current(const struct replica *replica, const struct observed_replica *object)
-{
-	return replica && replica->object == object;
-}
-
 static void end_objects(struct decision *decision)
 {
 	const struct observed *observed = decision->observed;
@@ -189,7 +184,7 @@ static void end_objects(struct decision *decision)
 		const struct replica *replica =
 			decision_find(decision, object->role, object->index);
 
-		if (!is_current(replica, object))
+		if (!replica || replica->object != object)
 			end_leftover(decision, object, finish_grace_of_leftover(decision));
 		else if (!replica->is_wanted)
 			end_leftover(decision, object, decision->job->grace);
@@ -198,11 +193,6 @@ static void end_objects(struct decision *decision)
 		else if (observed_is_live(object) && observed_was_asked_to_end(object))
 			kill_if_overdue(decision, object, object->kill_at);
 	}
-}
-
-static bool is_unmade(const struct replica *replica)
-{
-	return replica->object && replica->object->is_unmade;
 }
 
 /* A replica that was scaled away has finished, however it ended. If wanted again, it restarts. */
@@ -242,7 +232,8 @@ static void mark_ending(struct decision *decision)
 		if (is_unwanted_replica_over(replica) || (*state == REPLICA_PENDING && is_finished))
 			*state = REPLICA_STOPPED;
 		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
-		    (!replica->is_wanted || ending.ends_live || is_unmade(replica)))
+		    (!replica->is_wanted || ending.ends_live ||
+		     (replica->object && replica->object->is_unmade)))
 			*state = REPLICA_STOPPING;
 	}
 }
@@ -348,18 +339,15 @@ static const char *describe_late_stop(const struct decision *decision,
 	return arena_copy_text(decision->arena, text_of(&message));
 }
 
-/* A reported replica stays reported when others are asked to stop after it. */
-static bool is_late(const struct decision *decision, const struct replica *replica, msec at)
-{
-	return decision->now >= at || text_equals(replica->last_reason, FAILURE_STILL_RUNS);
-}
-
 static void mark_late_stop(const struct decision *decision, const struct observed_replica *object,
 			   msec at)
 {
 	const struct replica *replica = decision_find(decision, object->role, object->index);
+	/* A reported replica stays reported when others are asked to stop after it. */
+	bool is_late = replica && (decision->now >= at ||
+				   text_equals(replica->last_reason, FAILURE_STILL_RUNS));
 
-	if (!replica || !awaits_kill(decision, object) || !is_late(decision, replica, at) ||
+	if (!is_late || !awaits_kill(decision, object) ||
 	    (replica->status->state != REPLICA_PENDING &&
 	     replica->status->state != REPLICA_STOPPING))
 		return;

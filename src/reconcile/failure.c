@@ -11,14 +11,6 @@
 
 #define ENDED_BY_US "was stopped by muster"
 
-static const char *describe_signal(const struct decision *decision, int signal)
-{
-	const char *name = sigabbrev_np(signal);
-
-	return name ? arena_format(decision->arena, "signal %d (SIG%s)", signal, name)
-		    : arena_format(decision->arena, "signal %d", signal);
-}
-
 /* The reason of its end; a reason from before its end does not describe it. */
 static const char *reason_of(const struct replica *replica)
 {
@@ -34,10 +26,13 @@ static const char *reason_of(const struct replica *replica)
 static const char *describe_code(const struct decision *decision, const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
+	const char *name = sigabbrev_np(status->signal);
 
 	if (status->signal)
-		return arena_format(decision->arena, "was killed by %s",
-				    describe_signal(decision, status->signal));
+		return name ? arena_format(decision->arena, "was killed by signal %d (SIG%s)",
+					   status->signal, name)
+			    : arena_format(decision->arena, "was killed by signal %d",
+					   status->signal);
 	if (status->exit_code >= 0)
 		return arena_format(decision->arena, "exited with code %d", status->exit_code);
 	return "failed";
@@ -105,7 +100,7 @@ static void add_rank(const struct decision *decision, const struct replica_statu
 
 /* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (rank 3, attempt 0)" */
 static const char *failure_sentence_of(const struct decision *decision,
-				       const struct replica *replica, msec lived)
+				       const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
 	struct text sentence CLEANUP(text_done) = {0};
@@ -115,7 +110,7 @@ static const char *failure_sentence_of(const struct decision *decision,
 	if (status->start_time != MSEC_UNSET &&
 	    !text_equals(status->reason, FAILURE_START_FAILED)) {
 		text_add(&sentence, " after ");
-		text_add_duration(&sentence, lived);
+		text_add_duration(&sentence, lived_of(decision, replica));
 	}
 	if (status->signal && !status->reason && !replica->is_disrupted)
 		text_add(&sentence, ", not by muster");
@@ -156,6 +151,23 @@ static const char *describe_cause(const struct decision *decision, const struct 
 			    status->index, (long long) stopped->status->pid);
 }
 
+/* Of a replica; NULL: of the job. */
+static struct failure *new_failure(const struct decision *decision, const struct replica *replica,
+				   const char *reason, const char *message)
+{
+	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
+
+	*failure = (struct failure){
+		.exit_code = -1, .reason = reason, .message = message, .time = decision->now};
+	if (!replica)
+		return failure;
+	failure->role = replica->status->role;
+	failure->index = replica->status->index;
+	failure->attempt = replica->status->attempt;
+	failure->lived = lived_of(decision, replica);
+	return failure;
+}
+
 struct failure *failure_of_paused(const struct decision *decision)
 {
 	const struct replica *replica = find_stopped(decision);
@@ -163,59 +175,36 @@ struct failure *failure_of_paused(const struct decision *decision)
 	if (!replica)
 		return NULL;
 	const struct replica_status *status = replica->status;
-	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
+	struct failure *failure = new_failure(
+		decision, replica, FAILURE_PROCESS_STOPPED,
+		arena_format(decision->arena,
+			     "%s-%d was paused (SIGSTOP, Ctrl-Z or a debugger), and its peers "
+			     "waited for it; find out what paused it (attempt %d)",
+			     status->role, status->index, status->attempt));
 
-	*failure = (struct failure){
-		.role = status->role,
-		.index = status->index,
-		.attempt = status->attempt,
-		.exit_code = -1,
-		.pid = status->pid,
-		.reason = FAILURE_PROCESS_STOPPED,
-		.message = arena_format(decision->arena,
-					"%s-%d was paused (SIGSTOP, Ctrl-Z or a debugger), and its "
-					"peers waited for it; find out what paused it (attempt %d)",
-					status->role, status->index, status->attempt),
-		.time = decision->now,
-		.lived = lived_of(decision, replica),
-	};
+	failure->pid = status->pid;
 	return failure;
 }
 
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
-	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
-	msec lived = lived_of(decision, replica);
+	struct failure *failure = new_failure(decision, replica, reason_of(replica),
+					      failure_sentence_of(decision, replica));
 
-	*failure = (struct failure){
-		.role = status->role,
-		.index = status->index,
-		.attempt = status->attempt,
-		.exit_code = status->exit_code,
-		.signal = status->signal,
-		.pid = replica->object ? replica->object->pid : 0,
-		.reason = reason_of(replica),
-		.message = failure_sentence_of(decision, replica, lived),
-		.cause = describe_cause(decision, replica),
-		.time = status->end_time == MSEC_UNSET ? decision->now : status->end_time,
-		.lived = lived,
-	};
+	failure->exit_code = status->exit_code;
+	failure->signal = status->signal;
+	failure->pid = replica->object ? replica->object->pid : 0;
+	failure->cause = describe_cause(decision, replica);
+	if (status->end_time != MSEC_UNSET)
+		failure->time = status->end_time;
 	return failure;
 }
 
 struct failure *failure_of_job(const struct decision *decision, const char *reason,
 			       const char *message)
 {
-	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
-
-	*failure = (struct failure){
-		.exit_code = -1,
-		.reason = reason,
-		.message = message,
-		.time = decision->now,
-	};
-	return failure;
+	return new_failure(decision, NULL, reason, message);
 }
 
 static void add_consequence(struct failure *failure, const struct replica *replica,
@@ -289,19 +278,6 @@ static const char *describe_asked_end(const struct decision *decision,
 	return arena_copy_text(decision->arena, text_of(&text));
 }
 
-static struct failure *copy_failure(const struct decision *decision)
-{
-	const struct failure *failure = decision->status->failure;
-	struct failure *copy = arena_take(decision->arena, sizeof(*copy));
-
-	*copy = *failure;
-	copy->consequences = arena_take_array(decision->arena, failure->n_consequences,
-					      sizeof(*copy->consequences));
-	memcpy(copy->consequences, failure->consequences,
-	       failure->n_consequences * sizeof(*copy->consequences));
-	return copy;
-}
-
 /* The index of the replica among those counted as ended by us; n_consequences: not found. */
 static size_t find_ended_by_us(const struct failure *failure, const struct observed_replica *object)
 {
@@ -332,7 +308,8 @@ void failure_revise_consequences(struct decision *decision)
 		if (place == decision->status->failure->n_consequences)
 			continue;
 		if (!revised) /* the present one belongs to the last status */
-			decision->status->failure = revised = copy_failure(decision);
+			decision->status->failure = revised =
+				status_failure_copy(decision->status->failure, decision->arena);
 		revised->consequences[place].what = describe_asked_end(decision, object);
 	}
 }

@@ -5,10 +5,8 @@
 #include "base/own.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
-#include "status/status.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */
@@ -36,12 +34,6 @@ static void add_failure_row(struct text *text, const char *head, const char *con
 	text_addf(text, ROW, head);
 	line_text_add_safe(text, content, strlen(content));
 	text_add_char(text, '\n');
-}
-
-static void add_pid(int64_t pid, struct text *text)
-{
-	if (pid)
-		text_addf(text, ROW "%" PRId64 "\n", "PID", pid);
 }
 
 static void add_failure_time(const struct failure *failure, int offset, struct text *text)
@@ -142,12 +134,6 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 	add_failure_row(text, "full log", text_of(&line));
 }
 
-/* The stacks of the processes before they were asked to stop, if recorded. */
-static void add_failure_stacks(const struct failure *failure, struct text *text)
-{
-	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
-}
-
 static void add_all_stacks(const struct failure *failure, const char *job_words, struct text *text)
 {
 	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
@@ -162,7 +148,7 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
 
 	add_consequences(failure, text);
-	add_failure_stacks(failure, text);
+	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
 	add_failure_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
 	add_all_stacks(failure, job_words, text);
 	if (failure->n_last_lines)
@@ -185,14 +171,15 @@ void failure_describe(const struct status *status, const char *job_words,
 	add_failure_row(text, "error", failure->exception);
 	add_failure_row(text, "advice", failure_advice(failure));
 	add_failure_row(text, "rank", failure->rank);
-	add_pid(failure->pid, text);
+	if (failure->pid)
+		text_addf(text, ROW "%" PRId64 "\n", "PID", failure->pid);
 	add_failure_row(text, "script", style->script);
 	add_failure_time(failure, style->offset, text);
 	if (!style->skips_last_lines)
 		add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines,
 				 text);
 	add_consequences(failure, text);
-	add_failure_stacks(failure, text);
+	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
 	add_failure_row(text, "log file", log_of_failure(status));
 	add_all_stacks(failure, job_words, text);
 	add_next(failure, job_words, text);

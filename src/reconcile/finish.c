@@ -67,10 +67,10 @@ static bool has_succeeded(const struct decision *decision)
 	return true;
 }
 
-/* `told` is the Event's message, if it differs from the condition's. */
-static void finish_with_event(struct decision *decision, enum condition_type type,
-			      const char *reason, const char *message, const char *told,
-			      int exit_code)
+/* `told` is the Event's message, if it differs from the condition's; else NULL. */
+static void finish_decided_job(struct decision *decision, enum condition_type type,
+			       const char *reason, const char *message, const char *told,
+			       int exit_code)
 {
 	struct status *status = decision->status;
 
@@ -78,13 +78,7 @@ static void finish_with_event(struct decision *decision, enum condition_type typ
 	status->completion_time = decision->now;
 	status->exit_code = exit_code;
 	decision_forget_delays(decision);
-	decision_note(decision, NOTE_NORMAL, reason, told);
-}
-
-static void finish_decided_job(struct decision *decision, enum condition_type type,
-			       const char *reason, const char *message, int exit_code)
-{
-	finish_with_event(decision, type, reason, message, message, exit_code);
+	decision_note(decision, NOTE_NORMAL, reason, told ? told : message);
 }
 
 static void succeed(struct decision *decision)
@@ -95,7 +89,7 @@ static void succeed(struct decision *decision)
 	finish_decided_job(decision, CONDITION_SUCCEEDED, "TFJobSucceeded",
 			   arena_format(decision->arena, "TFJob %s/%s successfully completed.",
 					job->name_space, job->name),
-			   0);
+			   NULL, 0);
 }
 
 bool finish_if_succeeded(struct decision *decision)
@@ -116,7 +110,7 @@ static void fail_decided_job(struct decision *decision, const char *reason, cons
 			     struct failure *failure, int exit_code)
 {
 	store_job_failure(decision, failure);
-	finish_decided_job(decision, CONDITION_FAILED, reason, message, exit_code);
+	finish_decided_job(decision, CONDITION_FAILED, reason, message, NULL, exit_code);
 }
 
 static bool is_any_live(const struct decision *decision)
@@ -303,18 +297,13 @@ static void add_consequences(const struct decision *decision, const struct repli
 	failure_add_consequences(decision, failed, ends_survivors, failure);
 }
 
-static const char *message_by_count(const struct decision *decision, const struct role *role)
-{
-	return arena_format(decision->arena,
-			    "TFJob %s/%s has failed because %d %s replica(s) failed.",
-			    decision->job->name_space, decision->job->name,
-			    count_in_state(decision, role, REPLICA_FAILED), role->title);
-}
-
 void finish_on_failure(struct decision *decision, const struct replica *failed)
 {
 	struct failure *failure = failure_of_replica(decision, failed);
-	const char *told = message_by_count(decision, failed->role);
+	const char *told = arena_format(
+		decision->arena, "TFJob %s/%s has failed because %d %s replica(s) failed.",
+		decision->job->name_space, decision->job->name,
+		count_in_state(decision, failed->role, REPLICA_FAILED), failed->role->title);
 	const char *message = told;
 
 	add_consequences(decision, failed, failure);
@@ -325,8 +314,8 @@ void finish_on_failure(struct decision *decision, const struct replica *failed)
 		decision_note(decision, NOTE_WARNING, "TFJobFailed", message);
 	}
 	store_job_failure(decision, failure);
-	finish_with_event(decision, CONDITION_FAILED, "TFJobFailed", message, told,
-			  failure_exit_code(failure));
+	finish_decided_job(decision, CONDITION_FAILED, "TFJobFailed", message, told,
+			   failure_exit_code(failure));
 }
 
 void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,
@@ -372,22 +361,16 @@ void finish_if_nobody_is_left(struct decision *decision)
 		finish_on_failure(decision, first);
 }
 
-/* Whether the replicas being stopped have nothing left to save. */
-static bool is_after_failure(const struct decision *decision)
+msec finish_grace_of_leftover(const struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;
 	const struct failure *failure = decision->status->failure;
-
-	return world ? !world->may_save : failure && failure->role;
-}
-
-msec finish_grace_of_leftover(const struct decision *decision)
-{
+	bool may_save = world ? world->may_save : !failure || !failure->role;
 	msec grace = decision->job->grace;
 
 	if (decision->observed->traits.gives_whole_grace || decision->job->survivors_may_save)
 		return grace;
-	return is_after_failure(decision) ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
+	return may_save ? grace : msec_min(grace, GRACE_AFTER_FAILURE);
 }
 
 /* A planned end leaves time to save: a stop, a suspension, a deadline. */

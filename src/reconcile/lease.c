@@ -21,14 +21,10 @@ void lease_begin(struct lease *lease, const char *self, instant made_at, instant
 	snprintf(lease->self, sizeof(lease->self), "%s", self);
 }
 
-static bool is_lease_ours(const struct lease *lease)
-{
-	return lease->seen.is_there && text_equals(lease->seen.holder, lease->self);
-}
-
 static bool is_lease_held_by_other(const struct lease *lease)
 {
-	return lease->seen.is_there && lease->seen.holder[0] && !is_lease_ours(lease);
+	return lease->seen.is_there && lease->seen.holder[0] &&
+	       !text_equals(lease->seen.holder, lease->self);
 }
 
 /* When the record, as it was seen, may be taken. */
@@ -60,16 +56,13 @@ void lease_called(struct lease *lease, instant now)
 	lease->call_began = now;
 }
 
-static bool is_same_lease_record(const struct lease_record *a, const struct lease_record *b)
-{
-	return a->is_there == b->is_there && a->version == b->version &&
-	       text_equals(a->holder, b->holder);
-}
-
 static void observe_lease_record(struct lease *lease, const struct lease_record *record,
 				 instant now)
 {
-	bool is_known = lease->has_seen && is_same_lease_record(&lease->seen, record);
+	const struct lease_record *seen = &lease->seen;
+	bool is_known = lease->has_seen && seen->is_there == record->is_there &&
+			seen->version == record->version &&
+			text_equals(seen->holder, record->holder);
 
 	lease->has_changed |= lease->has_seen && !is_known;
 	lease->seen = *record;

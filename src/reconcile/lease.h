@@ -19,7 +19,6 @@
 #pragma once
 
 #include "base/instant.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/job.h"
 

@@ -58,6 +58,20 @@ bool observed_was_asked_to_end(const struct observed_replica *replica)
 	return replica->stop_asked_at != MSEC_UNSET || replica->is_killed;
 }
 
+enum replica_state observed_state(const struct observed_replica *replica)
+{
+	static const enum replica_state states[OBSERVED_PHASE_COUNT] = {
+		[OBSERVED_STARTING] = REPLICA_STARTING,
+		[OBSERVED_RUNNING] = REPLICA_RUNNING,
+		[OBSERVED_SUCCEEDED] = REPLICA_SUCCEEDED,
+		[OBSERVED_FAILED] = REPLICA_FAILED,
+	};
+
+	if (!observed_was_asked_to_end(replica))
+		return states[replica->phase];
+	return observed_is_live(replica) ? REPLICA_STOPPING : REPLICA_STOPPED;
+}
+
 void startup_add(struct startup *startup, const struct observed_replica *replica, int change)
 {
 	bool never_began = replica->phase == OBSERVED_FAILED && replica->started_at == MSEC_UNSET;

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "rendezvous/rendezvous.h"
 #include "status/status.h"
@@ -184,6 +183,8 @@ struct observed {
 bool observed_is_live(const struct observed_replica *replica); /* starting or running */
 /* It was asked to stop or killed on purpose, by any process. */
 bool observed_was_asked_to_end(const struct observed_replica *replica);
+/* Its state, if it was asked to end by muster. */
+enum replica_state observed_state(const struct observed_replica *replica);
 
 /* How far the start of a job's Pods has come: created, scheduled on a node, set up on it (volumes,
  * network and all else that the container needs except its image), running. A cluster does not

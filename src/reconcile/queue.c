@@ -22,10 +22,11 @@ struct entry {
 	bool is_removed; /* while it was in flight */
 };
 
-struct waiting {
-	struct entry **list; /* sorted so that the last one is next */
-	size_t count;
-	size_t capacity;
+/* Keeping it sorted moves only a few bytes per entry. */
+struct sorted {
+	struct entry **list;
+	size_t count, capacity;
+	bool (*is_lower)(const struct entry *listed, const struct entry *entry);
 };
 
 struct tenant {
@@ -33,21 +34,24 @@ struct tenant {
 	size_t n_entries; /* including those in flight */
 	size_t n_in_flight;
 	size_t n_taken;
-	struct waiting ahead, behind;
+	struct sorted ahead, behind; /* waiting keys; the last one is next */
 };
 
 struct queue {
 	msec first_pause, longest_pause;
 	size_t most, n_in_flight;
-	struct entry **entries; /* by key */
-	size_t n_entries;
-	size_t entries_capacity;
+	struct sorted entries; /* by key */
 	struct tenant **tenants;
 	size_t n_tenants;
 	size_t tenants_capacity;
 	size_t turn; /* index of the tenant that is served first */
 	int64_t n_adds;
 };
+
+static bool has_lower_key(const struct entry *listed, const struct entry *entry)
+{
+	return strcmp(listed->key, entry->key) < 0;
+}
 
 struct queue *queue_new(msec first_pause, msec longest_pause, size_t most)
 {
@@ -57,6 +61,7 @@ struct queue *queue_new(msec first_pause, msec longest_pause, size_t most)
 	queue->most = most;
 	queue->first_pause = first_pause;
 	queue->longest_pause = longest_pause;
+	queue->entries.is_lower = has_lower_key;
 	return queue;
 }
 
@@ -78,97 +83,75 @@ void queue_free(struct queue *queue)
 {
 	if (!queue)
 		return;
-	for (size_t i = 0; i < queue->n_entries; i++)
-		entry_free(queue->entries[i]);
+	for (size_t i = 0; i < queue->entries.count; i++)
+		entry_free(queue->entries.list[i]);
 	for (size_t i = 0; i < queue->n_tenants; i++)
 		tenant_free(queue->tenants[i]);
-	free(queue->entries);
+	free(queue->entries.list);
 	free(queue->tenants);
 	free(queue);
 }
 
-/* A sorted list; keeping it sorted moves only a few bytes per key. */
-static void insert(void *list, size_t *count, size_t place, void *element)
-{
-	void **elements = list;
+/* Sorted lists. */
 
-	memmove(elements + place + 1, elements + place, (*count - place) * sizeof(*elements));
-	elements[place] = element;
-	(*count)++;
+/* The position of the entry, or the position to insert it at. */
+static size_t place_in(const struct sorted *sorted, const struct entry *entry)
+{
+	size_t low = 0, high = sorted->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (sorted->is_lower(sorted->list[middle], entry))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
-static void remove_queue_element(void *list, size_t *count, size_t place)
+static void insert(struct sorted *sorted, struct entry *entry)
 {
-	void **elements = list;
+	size_t place = place_in(sorted, entry);
 
-	(*count)--;
-	memmove(elements + place, elements + place + 1, (*count - place) * sizeof(*elements));
+	mem_grow(&sorted->list, &sorted->capacity, sorted->count, sizeof(*sorted->list));
+	struct entry **at = sorted->list + place;
+
+	memmove(at + 1, at, (sorted->count++ - place) * sizeof(*at));
+	*at = entry;
 }
 
-/* Waiting keys. */
-
-static bool is_before(const struct entry *a, const struct entry *b)
+static void take_out(struct sorted *sorted, const struct entry *entry)
 {
-	return instant_is_before(a->due, b->due) ||
-	       (!instant_is_before(b->due, a->due) && a->number < b->number);
+	size_t place = place_in(sorted, entry);
+	struct entry **at = sorted->list + place;
+
+	memmove(at, at + 1, (--sorted->count - place) * sizeof(*at));
 }
 
-static struct waiting *list_of(const struct entry *entry)
+static bool is_due_later(const struct entry *listed, const struct entry *entry)
+{
+	return instant_is_before(entry->due, listed->due) ||
+	       (!instant_is_before(listed->due, entry->due) && entry->number < listed->number);
+}
+
+/* Where it waits. */
+static struct sorted *list_of(const struct entry *entry)
 {
 	return entry->is_behind ? &entry->tenant->behind : &entry->tenant->ahead;
 }
 
-/* Its position in the list, or the position to insert it at. */
-static size_t waiting_place_of(const struct entry *entry)
-{
-	const struct waiting *waiting = list_of(entry);
-	size_t low = 0, high = waiting->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (is_before(entry, waiting->list[middle]))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void begin_to_wait(struct entry *entry)
-{
-	struct waiting *waiting = list_of(entry);
-
-	mem_grow(&waiting->list, &waiting->capacity, waiting->count, sizeof(*waiting->list));
-	insert(waiting->list, &waiting->count, waiting_place_of(entry), entry);
-}
-
-static void end_to_wait(struct entry *entry)
-{
-	struct waiting *waiting = list_of(entry);
-
-	remove_queue_element(waiting->list, &waiting->count, waiting_place_of(entry));
-}
-
 /* Keys and tenants. */
 
-/* The position of the key, or the position to insert it at. */
-static size_t find_queue_entry(const struct queue *queue, const char *key, bool *ret_is_there)
+/* NULL: unknown. */
+static struct entry *find_queue_entry(const struct queue *queue, const char *key)
 {
-	size_t low = 0, high = queue->n_entries;
+	const struct sorted *entries = &queue->entries;
+	size_t place = place_in(entries, &(struct entry){.key = (char *) key});
 
-	*ret_is_there = false;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		int order = strcmp(queue->entries[middle]->key, key);
-
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-		*ret_is_there |= order == 0;
-	}
-	return low;
+	return place < entries->count && strcmp(entries->list[place]->key, key) == 0
+		       ? entries->list[place]
+		       : NULL;
 }
 
 static struct tenant *need_tenant(struct queue *queue, const char *name)
@@ -179,6 +162,7 @@ static struct tenant *need_tenant(struct queue *queue, const char *name)
 	struct tenant *tenant = mem_new(sizeof(*tenant));
 
 	tenant->name = mem_copy_text(name);
+	tenant->ahead.is_lower = tenant->behind.is_lower = is_due_later;
 	mem_grow(&queue->tenants, &queue->tenants_capacity, queue->n_tenants,
 		 sizeof(*queue->tenants));
 	queue->tenants[queue->n_tenants++] = tenant;
@@ -187,20 +171,16 @@ static struct tenant *need_tenant(struct queue *queue, const char *name)
 
 static struct entry *need_entry(struct queue *queue, const char *tenant, const char *key)
 {
-	bool is_there;
-	size_t place = find_queue_entry(queue, key, &is_there);
+	struct entry *entry = find_queue_entry(queue, key);
 
-	if (is_there)
-		return queue->entries[place];
-	struct entry *entry = mem_new(sizeof(*entry));
-
+	if (entry)
+		return entry;
+	entry = mem_new(sizeof(*entry));
 	*entry = (struct entry){.key = mem_copy_text(key),
 				.tenant = need_tenant(queue, tenant),
 				.due = INSTANT_NEVER};
 	entry->tenant->n_entries++;
-	mem_grow(&queue->entries, &queue->entries_capacity, queue->n_entries,
-		 sizeof(*queue->entries));
-	insert(queue->entries, &queue->n_entries, place, entry);
+	insert(&queue->entries, entry);
 	return entry;
 }
 
@@ -210,17 +190,16 @@ static void drop_queue_tenant(struct queue *queue, struct tenant *tenant)
 
 	while (queue->tenants[i] != tenant)
 		i++;
-	remove_queue_element(queue->tenants, &queue->n_tenants, i);
+	memmove(queue->tenants + i, queue->tenants + i + 1,
+		(--queue->n_tenants - i) * sizeof(*queue->tenants));
 	if (queue->turn > i)
 		queue->turn--;
 	tenant_free(tenant);
 }
 
-static void delete_queue_entry(struct queue *queue, size_t place)
+static void delete_queue_entry(struct queue *queue, struct entry *entry)
 {
-	struct entry *entry = queue->entries[place];
-
-	remove_queue_element(queue->entries, &queue->n_entries, place);
+	take_out(&queue->entries, entry);
 	if (--entry->tenant->n_entries == 0)
 		drop_queue_tenant(queue, entry->tenant);
 	entry_free(entry);
@@ -237,14 +216,14 @@ static void schedule_queue_entry(struct queue *queue, struct entry *entry, insta
 	if (!instant_is_before(due, entry->due) && is_behind == entry->is_behind)
 		return;
 	if (was_due && !entry->is_in_flight)
-		end_to_wait(entry);
+		take_out(list_of(entry), entry);
 	if (instant_is_before(due, entry->due)) {
 		entry->due = due;
 		entry->number = queue->n_adds++;
 	}
 	entry->is_behind = is_behind;
 	if (!entry->is_in_flight)
-		begin_to_wait(entry);
+		insert(list_of(entry), entry);
 }
 
 static void add_key(struct queue *queue, const char *tenant, const char *key, instant due,
@@ -273,13 +252,13 @@ static bool may_start_for_tenant(const struct queue *queue, const struct tenant 
 	return fair_share_allows(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
 
-static instant due_of(const struct waiting *waiting)
+static instant due_of(const struct sorted *waiting)
 {
 	return waiting->count ? waiting->list[waiting->count - 1]->due : INSTANT_NEVER;
 }
 
 /* The list to take the next key from; NULL: none is due. */
-static struct waiting *next_of(struct tenant *tenant, instant now)
+static struct sorted *next_of(struct tenant *tenant, instant now)
 {
 	bool is_behind_due = instant_has_come(due_of(&tenant->behind), now);
 
@@ -303,7 +282,7 @@ const char *queue_take(struct queue *queue, instant now)
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		size_t asked = (queue->turn + i) % queue->n_tenants;
 		struct tenant *tenant = queue->tenants[asked];
-		struct waiting *waiting =
+		struct sorted *waiting =
 			may_start_for_tenant(queue, tenant) ? next_of(tenant, now) : NULL;
 
 		if (!waiting)
@@ -321,11 +300,9 @@ const char *queue_take(struct queue *queue, instant now)
 
 void queue_done(struct queue *queue, const char *key, bool has_failed, instant now)
 {
-	bool is_there;
-	size_t place = find_queue_entry(queue, key, &is_there);
+	struct entry *entry = find_queue_entry(queue, key);
 
-	assert(is_there && queue->entries[place]->is_in_flight);
-	struct entry *entry = queue->entries[place];
+	assert(entry && entry->is_in_flight);
 	instant due = entry->due; /* if it was added meanwhile */
 
 	count_flight(queue, entry, false);
@@ -336,26 +313,23 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, instant n
 								      queue->longest_pause,
 								      entry->n_failures)));
 	if (instant_is_never(due))
-		delete_queue_entry(queue, place);
+		delete_queue_entry(queue, entry);
 	else
 		schedule_queue_entry(queue, entry, due, entry->is_behind);
 }
 
 void queue_remove(struct queue *queue, const char *key)
 {
-	bool is_there;
-	size_t place = find_queue_entry(queue, key, &is_there);
+	struct entry *entry = find_queue_entry(queue, key);
 
-	if (!is_there)
+	if (!entry)
 		return;
-	struct entry *entry = queue->entries[place];
-
 	if (entry->is_in_flight) {
 		entry->due = INSTANT_NEVER;
 		entry->is_removed = true;
 	} else {
-		end_to_wait(entry);
-		delete_queue_entry(queue, place);
+		take_out(list_of(entry), entry);
+		delete_queue_entry(queue, entry);
 	}
 }
 
@@ -377,13 +351,13 @@ size_t queue_depth(const struct queue *queue, instant now)
 {
 	size_t depth = 0;
 
-	for (size_t i = 0; i < queue->n_entries; i++)
-		depth += queue->entries[i]->is_in_flight ||
-			 instant_has_come(queue->entries[i]->due, now);
+	for (size_t i = 0; i < queue->entries.count; i++)
+		depth += queue->entries.list[i]->is_in_flight ||
+			 instant_has_come(queue->entries.list[i]->due, now);
 	return depth;
 }
 
 size_t queue_count(const struct queue *queue)
 {
-	return queue->n_entries;
+	return queue->entries.count;
 }

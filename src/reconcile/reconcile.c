@@ -66,22 +66,16 @@ static void want_stopped_again(struct decision *decision)
 
 /* "Running" means that the role which decides the job's success is running: chief or master, else
  * the workers, else any role. */
-static bool is_leading(const struct job *job, const struct role *role)
-{
-	const struct role *deciding = job_deciding_role(job);
-
-	return !deciding || deciding == role;
-}
-
 static void set_running(struct decision *decision)
 {
 	const struct job *job = decision->job;
+	const struct role *deciding = job_deciding_role(job);
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
 
 		if (!replica->is_wanted || replica->status->state != REPLICA_RUNNING ||
-		    !is_leading(job, replica->role))
+		    (deciding && deciding != replica->role))
 			continue;
 		decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
 				       arena_format(decision->arena, "TFJob %s/%s is running.",
@@ -118,6 +112,7 @@ static void decide_job(struct decision *decision)
 	set_created(decision);
 	if (decision->observed->world) {
 		elastic_decide(decision);
+		set_running(decision);
 		return;
 	}
 	if (!was_suspended && finish_if_succeeded(decision))

@@ -4,8 +4,6 @@
 #include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
 
-#include <string.h>
-
 static void add_counted_noun(struct text *text, int count, const char *noun, bool has_plural)
 {
 	text_addf(text, "%d %s%s", count, noun, has_plural && count != 1 ? "s" : "");
@@ -107,30 +105,17 @@ static struct counts count_states(const struct status *status, msec now)
 
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
+		enum replica_state state = replica->state;
 
-		switch (replica->state) {
-		case REPLICA_PENDING:
-		case REPLICA_STARTING:
-			if (counts.n_awaited++ == 0)
-				counts.awaited = replica;
-			if (replica->restart_at != MSEC_UNSET && replica->restart_at > now)
-				counts.next_start =
-					msec_min(counts.next_start, replica->restart_at);
-			break;
-		case REPLICA_RUNNING:
-			counts.n_running++;
-			break;
-		case REPLICA_STOPPING:
-			counts.n_stopping++;
-			break;
-		case REPLICA_STOPPED:
-			counts.n_stopped++;
-			break;
-		case REPLICA_SUCCEEDED:
-		case REPLICA_FAILED:
-		case REPLICA_STATE_COUNT:
-			break;
-		}
+		counts.n_running += state == REPLICA_RUNNING;
+		counts.n_stopping += state == REPLICA_STOPPING;
+		counts.n_stopped += state == REPLICA_STOPPED;
+		if (state != REPLICA_PENDING && state != REPLICA_STARTING)
+			continue;
+		if (counts.n_awaited++ == 0)
+			counts.awaited = replica;
+		if (replica->restart_at != MSEC_UNSET && replica->restart_at > now)
+			counts.next_start = msec_min(counts.next_start, replica->restart_at);
 	}
 	return counts;
 }

@@ -89,17 +89,14 @@ static msec replica_end_time_of(const struct decision *decision, const struct re
 	return replica->status->end_time == MSEC_UNSET ? decision->now : replica->status->end_time;
 }
 
-static bool ended_before(const struct decision *decision, const struct replica *a,
-			 const struct replica *b)
-{
-	return replica_end_time_of(decision, a) < replica_end_time_of(decision, b);
-}
-
 /* The one that ended first; `known` may be NULL. */
 static struct replica *earlier(const struct decision *decision, struct replica *replica,
 			       struct replica *known)
 {
-	return !known || ended_before(decision, replica, known) ? replica : known;
+	return !known || replica_end_time_of(decision, replica) <
+				       replica_end_time_of(decision, known)
+		       ? replica
+		       : known;
 }
 
 /* On a cluster, a TFJob must not fail because others delete its Pods: draining a node is not the
@@ -226,13 +223,6 @@ static void restart_alone(struct decision *decision, struct replica *replica)
 			       is_one_counted);
 }
 
-static void restart_each_failed(struct decision *decision)
-{
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (needs_answer(decision, &decision->replicas[i]))
-			restart_alone(decision, &decision->replicas[i]);
-}
-
 static void restart(struct decision *decision, const struct answer *answer)
 {
 	struct failure *failure = failure_of_replica(decision, answer->first);
@@ -245,8 +235,9 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision->plan->is_failure_new = true;
 	if (answer->whole)
 		restart_whole_job(decision, failure, answer->n_counted > 0);
-	else
-		restart_each_failed(decision);
+	for (size_t i = 0; !answer->whole && i < decision->n_replicas; i++)
+		if (needs_answer(decision, &decision->replicas[i]))
+			restart_alone(decision, &decision->replicas[i]);
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
@@ -283,13 +274,6 @@ static void recreate(struct decision *decision, struct replica *replica)
 	decision_note(
 		decision, NOTE_WARNING, "ReplicaRestarting",
 		arena_format(decision->arena, "%s%s: creating it again", failure->message, when));
-}
-
-static void recreate_all(struct decision *decision)
-{
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (is_recreated(decision, &decision->replicas[i]))
-			recreate(decision, &decision->replicas[i]);
 }
 
 static bool is_over_limit(const struct decision *decision, int n_more)
@@ -355,20 +339,15 @@ static bool answer_in_place(struct decision *decision, struct replica *replica)
 	return false;
 }
 
-static bool answer_all_in_place(struct decision *decision)
+bool restart_or_fail(struct decision *decision)
 {
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (is_recreated(decision, &decision->replicas[i]))
+			recreate(decision, &decision->replicas[i]);
 	for (size_t i = 0; i < decision->n_replicas; i++)
 		if (has_ended_in_place(&decision->replicas[i]) &&
 		    answer_in_place(decision, &decision->replicas[i]))
 			return true;
-	return false;
-}
-
-bool restart_or_fail(struct decision *decision)
-{
-	recreate_all(decision);
-	if (answer_all_in_place(decision))
-		return true;
 	struct answer answer = find_answer(decision);
 
 	if (!answer.first)
@@ -472,22 +451,15 @@ static bool was_at_work(const struct replica *replica)
 		replica->last_state == REPLICA_RUNNING);
 }
 
-static bool was_ended(const struct replica *replica)
-{
-	return replica->last_state == REPLICA_STOPPING || replica->last_state == REPLICA_STOPPED;
-}
-
-static bool has_replica_set_changed(const struct replica *replica)
-{
-	return replica->is_wanted ? !replica->is_remembered || was_ended(replica)
-				  : was_at_work(replica);
-}
-
 /* If the job no longer has a replica's role, the role's world is gone too. */
 static bool changes_size(const struct decision *decision, const struct replica *replica)
 {
-	return has_replica_set_changed(replica) &&
-	       (!replica->role || job_resizes_whole(decision->job, replica->role));
+	bool was_ended =
+		replica->last_state == REPLICA_STOPPING || replica->last_state == REPLICA_STOPPED;
+	bool has_changed =
+		replica->is_wanted ? !replica->is_remembered || was_ended : was_at_work(replica);
+
+	return has_changed && (!replica->role || job_resizes_whole(decision->job, replica->role));
 }
 
 static bool has_size_changed(const struct decision *decision)

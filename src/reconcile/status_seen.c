@@ -1,25 +1,5 @@
 #include "reconcile/status_seen.h"
 
-#include "base/text.h"
-
-static enum replica_state observed_state_of(const struct observed_replica *seen)
-{
-	bool was_asked = observed_was_asked_to_end(seen);
-
-	switch (seen->phase) {
-	case OBSERVED_STARTING:
-		return was_asked ? REPLICA_STOPPING : REPLICA_STARTING;
-	case OBSERVED_RUNNING:
-		return was_asked ? REPLICA_STOPPING : REPLICA_RUNNING;
-	case OBSERVED_SUCCEEDED:
-		return was_asked ? REPLICA_STOPPED : REPLICA_SUCCEEDED;
-	case OBSERVED_FAILED:
-	case OBSERVED_PHASE_COUNT:
-		break;
-	}
-	return was_asked ? REPLICA_STOPPED : REPLICA_FAILED;
-}
-
 void replica_see(struct replica_status *replica, const struct observed_replica *seen)
 {
 	if (seen->reason) {
@@ -28,7 +8,7 @@ void replica_see(struct replica_status *replica, const struct observed_replica *
 	}
 	if (replica_state_is_end(replica->state))
 		return; /* the end was already evaluated */
-	replica->state = observed_state_of(seen);
+	replica->state = observed_state(seen);
 	replica->exit_code = seen->exit_code;
 	replica->signal = seen->signal;
 	replica->start_time = seen->started_at;

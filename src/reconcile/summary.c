@@ -18,14 +18,6 @@ static const char *summary_state_of(const struct status *status)
 	return "Pending";
 }
 
-static const char *describe_roles(const struct job *job, struct arena *arena)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	job_describe_size(job, &text);
-	return arena_copy_text(arena, text_of(&text));
-}
-
 static int count_running(const struct status *status)
 {
 	int count = 0;
@@ -74,19 +66,16 @@ static const char *describe_job_state(const struct job *job, const struct status
 	return describe_waiting(status, arena);
 }
 
-static msec expires_at(const struct job *job, const struct status *status)
-{
-	msec expiry = expiry_of_job(job, status);
-
-	return expiry == MSEC_NEVER ? MSEC_UNSET : expiry;
-}
-
 void summary_create(const struct job *job, const struct status *status, struct arena *arena,
 		    struct summary *ret_summary)
 {
+	struct text roles CLEANUP(text_done) = {0};
+	msec expiry = expiry_of_job(job, status);
+
+	job_describe_size(job, &roles);
 	*ret_summary = (struct summary){
 		.state = summary_state_of(status),
-		.roles = describe_roles(job, arena),
+		.roles = arena_copy_text(arena, text_of(&roles)),
 		.message = describe_job_state(job, status, arena),
 		.running = count_running(status),
 		.wanted = job_replica_count(job),
@@ -95,7 +84,7 @@ void summary_create(const struct job *job, const struct status *status, struct a
 		.is_finished = status_is_finished(status),
 		.start_time = status->start_time,
 		.completion_time = status->completion_time,
-		.expires_at = expires_at(job, status),
+		.expires_at = expiry == MSEC_NEVER ? MSEC_UNSET : expiry,
 	};
 }
 

@@ -2,7 +2,6 @@
  * little. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"

@@ -29,63 +29,67 @@ static bool is_same_obstacle(const struct replica_status *a, const struct replic
 	       text_equals(a->message, b->message);
 }
 
-/* The sentence names the first replica that it concerns. */
-static void add_obstacle_sentence(const struct replica_status *first, size_t n_more,
-				  struct text *text)
+/* A replica that should not run is of interest only if it does not end. */
+static bool is_of_interest(const struct decision *decision, const struct replica *replica)
 {
-	struct text sentence CLEANUP(text_done) = {0};
-	const char *message = first->message;
+	return replica->status->state == REPLICA_STOPPING ||
+	       (replica->is_wanted && !decision_is_at_rest(decision));
+}
 
+static bool is_new(const struct decision *decision, const struct replica *replica)
+{
+	const char *reason = replica->status->reason;
+
+	return is_of_interest(decision, replica) && waiting_reason_exists(replica->status) &&
+	       !(replica->last_reason &&
+		 text_equals(failure_phrase_of_waiting_reason(reason),
+			     failure_phrase_of_waiting_reason(replica->last_reason)));
+}
+
+/* Appends the reason of the replica at this place, the first one that it concerns: a replica before
+ * it has the same one if this returns false. `decision`: only new reasons count; NULL: all do. */
+static bool add_obstacle(const struct status *status, const struct decision *decision, size_t place,
+			 const char *before, struct text *text)
+{
+	const struct replica_status *first = &status->replicas[place];
+	struct text sentence CLEANUP(text_done) = {0};
+	size_t n_more = 0;
+
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		if (i == place || !is_same_obstacle(first, &status->replicas[i]) ||
+		    (decision && !is_new(decision, &decision->replicas[i])))
+			continue;
+		if (i < place)
+			return false;
+		n_more++;
+	}
+	text_add(text, before);
 	text_addf(&sentence, "%s-%d", first->role, first->index);
 	if (n_more > 0)
 		text_addf(&sentence, " (and %zu more)", n_more);
 	text_addf(&sentence, " %s (%s)", failure_phrase_of_waiting_reason(first->reason),
 		  first->reason);
-	if (message && !text_equals(message, first->reason))
-		text_addf(&sentence, ": %.*s", (int) strcspn(message, "\n"), message);
+	if (first->message && !text_equals(first->message, first->reason))
+		text_addf(&sentence, ": %.*s", (int) strcspn(first->message, "\n"), first->message);
 	line_text_add_sentence(text, text_of(&sentence), sentence.len);
-}
-
-static bool was_obstacle_reported(const struct status *status, size_t place)
-{
-	for (size_t i = 0; i < place; i++)
-		if (is_same_obstacle(&status->replicas[place], &status->replicas[i]))
-			return true;
-	return false;
-}
-
-static void add_obstacle(const struct status *status, size_t place, struct text *text)
-{
-	const struct replica_status *replica = &status->replicas[place];
-	size_t n_more = 0;
-
-	for (size_t i = place + 1; i < status->n_replicas; i++)
-		n_more += is_same_obstacle(replica, &status->replicas[i]);
-	add_obstacle_sentence(replica, n_more, text);
+	return true;
 }
 
 void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text)
 {
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		if (!waiting_reason_exists(&status->replicas[i]) ||
-		    was_obstacle_reported(status, i))
-			continue;
-		text_add(text, indent);
-		add_obstacle(status, i, text);
-		text_add_char(text, '\n');
-	}
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (waiting_reason_exists(&status->replicas[i]) &&
+		    add_obstacle(status, NULL, i, indent, text))
+			text_add_char(text, '\n');
 }
 
 const char *waiting_reason_add_first(const struct status *status, const char *before,
 				     struct text *text)
 {
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		if (!waiting_reason_exists(&status->replicas[i]))
-			continue;
-		text_add(text, before);
-		add_obstacle(status, i, text);
-		return status->replicas[i].reason;
-	}
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (waiting_reason_exists(&status->replicas[i]) &&
+		    add_obstacle(status, NULL, i, before, text))
+			return status->replicas[i].reason;
 	return NULL;
 }
 
@@ -147,49 +151,17 @@ void waiting_reasons_find(struct decision *decision)
 		mark_replica_if_stuck(decision, &decision->observed->replicas[i]);
 }
 
-/* A replica that should not run is of interest only if it does not end. */
-static bool is_of_interest(const struct decision *decision, const struct replica *replica)
-{
-	return replica->status->state == REPLICA_STOPPING ||
-	       (replica->is_wanted && !decision_is_at_rest(decision));
-}
-
-static bool is_new(const struct decision *decision, const struct replica *replica)
-{
-	const char *reason = replica->status->reason;
-
-	return is_of_interest(decision, replica) && waiting_reason_exists(replica->status) &&
-	       !(replica->last_reason &&
-		 text_equals(failure_phrase_of_waiting_reason(reason),
-			     failure_phrase_of_waiting_reason(replica->last_reason)));
-}
-
-static bool was_noted(const struct decision *decision, size_t place)
-{
-	for (size_t i = 0; i < place; i++)
-		if (is_same_obstacle(decision->replicas[place].status,
-				     decision->replicas[i].status) &&
-		    is_new(decision, &decision->replicas[i]))
-			return true;
-	return false;
-}
-
 void waiting_reasons_report(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
 		struct text sentence CLEANUP(text_done) = {0};
-		size_t n_more = 0;
 
-		if (!is_new(decision, replica) || was_noted(decision, i))
-			continue;
-		for (size_t j = i + 1; j < decision->n_replicas; j++)
-			n_more += is_same_obstacle(replica->status, decision->replicas[j].status) &&
-				  is_new(decision, &decision->replicas[j]);
-		add_obstacle_sentence(replica->status, n_more, &sentence);
-		decision_note(decision, NOTE_WARNING,
-			      is_of_end(replica->status->reason) ? "ReplicaStillRuns"
-								 : "ReplicaWaits",
-			      arena_copy_text(decision->arena, text_of(&sentence)));
+		if (is_new(decision, replica) &&
+		    add_obstacle(decision->status, decision, i, "", &sentence))
+			decision_note(decision, NOTE_WARNING,
+				      is_of_end(replica->status->reason) ? "ReplicaStillRuns"
+									 : "ReplicaWaits",
+				      arena_copy_text(decision->arena, text_of(&sentence)));
 	}
 }

@@ -8,8 +8,6 @@
 #include "reconcile/decision.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-
 /* Appends a line for each reason: "worker-1 and 3 more: cannot be scheduled (Unschedulable): 0/4
  * nodes are available"; each begins with `indent`. */
 void waiting_reasons_describe(const struct status *status, const char *indent, struct text *text);

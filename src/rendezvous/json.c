@@ -151,32 +151,32 @@ static const struct json_field answer_fields[] = {
 };
 
 static const struct json_field budget_fields[] = {
-	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, end),
+	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget, end),
 	 FIELD_WORDS(restart_budget_end_words)},
-	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, n_charged), 0,
+	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_charged), 0,
 	 LIMIT_RESTARTS},
-	{"fruitless", FIELD_INT, FIELD_NEEDED,
-	 offsetof(struct restart_budget_snapshot, n_no_progress), 0, LIMIT_RESTARTS},
-	{"progress", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, progress),
-	 0, LIMIT_STEP},
-	{"failedAt", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget_snapshot, failed_at),
-	 0, LIMIT_STEP},
+	{"fruitless", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_no_progress), 0,
+	 LIMIT_RESTARTS},
+	{"progress", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, progress), 0,
+	 LIMIT_STEP},
+	{"failedAt", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, failed_at), 0,
+	 LIMIT_STEP},
 	{0},
 };
 
-static const struct json_field snapshot_fields[] = {
-	{"generation", FIELD_LONG, FIELD_NEEDED,
-	 offsetof(struct rendezvous_snapshot, world.generation), 0, LIMIT_RESTARTS},
-	{"worldReason", FIELD_WORD, FIELD_NEEDED,
-	 offsetof(struct rendezvous_snapshot, world.reason), FIELD_WORDS(world_reason_words)},
-	{"goesOn", FIELD_FLAG, FIELD_NEEDED, offsetof(struct rendezvous_snapshot, goes_on)},
-	{"restarts", FIELD_INT, FIELD_NEEDED, offsetof(struct rendezvous_snapshot, n_restarts), 0,
+static const struct json_field record_fields[] = {
+	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct rendezvous, world.generation), 0,
 	 LIMIT_RESTARTS},
-	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous_snapshot, reason),
+	{"worldReason", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, world.reason),
 	 FIELD_WORDS(world_reason_words)},
-	{"verdict", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous_snapshot, verdict),
+	{"goesOn", FIELD_FLAG, FIELD_NEEDED, offsetof(struct rendezvous, goes_on)},
+	{"restarts", FIELD_INT, FIELD_NEEDED, offsetof(struct rendezvous, n_restarts), 0,
+	 LIMIT_RESTARTS},
+	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, reason),
+	 FIELD_WORDS(world_reason_words)},
+	{"verdict", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, verdict),
 	 FIELD_WORDS(rendezvous_verdict_words)},
-	{"budget", FIELD_STRUCT, FIELD_NEEDED, offsetof(struct rendezvous_snapshot, budget),
+	{"budget", FIELD_STRUCT, FIELD_NEEDED, offsetof(struct rendezvous, budget),
 	 .fields = budget_fields},
 	{0},
 };
@@ -372,47 +372,52 @@ static void add_recorded_member(struct json *list, const struct world_member *me
 	json_append(list, entry);
 }
 
-void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *snapshot)
+void rendezvous_record_set(struct json *object, const struct rendezvous *rendezvous, instant now)
 {
-	const struct restart_budget_snapshot *budget = &snapshot->budget;
+	const struct restart_budget *budget = &rendezvous->budget;
+	const struct member_table *table = &rendezvous->members;
 	struct json *members = json_array_at(object, "members");
 	struct json *excluded = json_array_at(object, "setAside");
 
-	fields_write(object, snapshot_fields, snapshot);
-	for (size_t i = 0; i < snapshot->world.n_members; i++)
-		add_recorded_member(members, &snapshot->world.members[i], snapshot->are_there[i]);
-	for (size_t i = 0; i < snapshot->n_excluded; i++)
-		add_recorded_member(excluded, &snapshot->excluded[i], true);
-	for (int i = 0; budget->ages && i < budget->n_charged; i++)
+	fields_write(object, record_fields, rendezvous);
+	for (size_t i = 0; i < rendezvous->world.n_members; i++) {
+		const struct world_member *member = &rendezvous->world.members[i];
+		const struct member_entry *entry = member_table_find(table, member->id);
+
+		add_recorded_member(members, member, entry && !entry->is_leaving);
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		const struct member_entry *entry = table->members[i];
+		const struct world_member member = {entry->id, entry->offer, entry->key};
+
+		if (entry->is_excluded && !entry->is_leaving)
+			add_recorded_member(excluded, &member, true);
+	}
+	for (int i = 0; budget->is_timed && i < budget->n_charged; i++)
 		json_append(json_array_at(json_get(object, "budget"), "ages"),
-			    json_new_integer(budget->ages[i]));
+			    json_new_integer(instant_since(budget->charged_at[i], now)));
 }
 
 static int read_recorded_members(const struct json *list, struct arena *arena,
 				 struct world_member **ret_members, size_t *ret_count,
 				 struct err *err)
 {
-	if (!json_is(list, JSON_ARRAY))
-		return err_set(err, ERR_INVALID, "members, setAside: expected lists");
-	return read_members(list, arena, ret_members, ret_count, err);
-}
+	int rc = json_is(list, JSON_ARRAY)
+			 ? read_members(list, arena, ret_members, ret_count, err)
+			 : err_set(err, ERR_INVALID, "members, setAside: expected lists");
 
-static int read_presence(const struct json *list, struct arena *arena,
-			 struct rendezvous_snapshot *snapshot, struct err *err)
-{
-	snapshot->are_there = arena_take_array(arena, snapshot->world.n_members, sizeof(bool));
-	for (size_t i = 0; i < snapshot->world.n_members; i++) {
+	for (size_t i = 0; rc == 0 && *ret_members && i < *ret_count; i++) {
 		const struct json *is_there = json_at(json_at(list, i), 2);
 
 		if (!json_is(is_there, JSON_BOOL))
 			return err_set(err, ERR_INVALID, "members: expected true or false");
-		snapshot->are_there[i] = json_as_bool(is_there, false);
+		(*ret_members)[i].is_there = json_as_bool(is_there, false);
 	}
-	return 0;
+	return rc;
 }
 
-static int read_ages(const struct json *list, struct arena *arena,
-		     struct restart_budget_snapshot *budget, struct err *err)
+/* As times before the moment INSTANT_UNSET. */
+static int read_ages(const struct json *list, struct restart_budget *budget, struct err *err)
 {
 	size_t count = json_count(list);
 
@@ -420,29 +425,31 @@ static int read_ages(const struct json *list, struct arena *arena,
 		return 0;
 	if (count != (size_t) budget->n_charged || count > LIMIT_TIMED_RESTARTS)
 		return err_set(err, ERR_INVALID, "ages: expected one for each restart");
-	budget->ages = arena_take_array(arena, count, sizeof(msec));
+	budget->is_timed = true;
 	for (size_t i = 0; i < count; i++)
-		budget->ages[i] = json_as_integer(json_at(list, i), 0);
+		budget->charged_at[i] = instant_add(
+			INSTANT_UNSET, -msec_max(json_as_integer(json_at(list, i), 0), 0));
 	return 0;
 }
 
-int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
-			     struct rendezvous_snapshot *snapshot, struct err *err)
+int rendezvous_record_read(const struct json *object, const struct rendezvous_settings *settings,
+			   instant now, struct rendezvous **ret_rendezvous, struct err *err)
 {
-	const struct json *members = json_get(object, "members");
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous past = {0};
+	struct world_member *excluded = NULL;
+	size_t n_excluded = 0;
+	int rc = fields_read(object, NULL, record_fields, arena, &past, err);
 
-	*snapshot = (struct rendezvous_snapshot){0};
-	int rc = fields_read(object, NULL, snapshot_fields, arena, snapshot, err);
-
 	if (rc == 0)
-		rc = read_recorded_members(members, arena, &snapshot->world.members,
-					   &snapshot->world.n_members, err);
+		rc = read_recorded_members(json_get(object, "members"), arena, &past.world.members,
+					   &past.world.n_members, err);
 	if (rc == 0)
-		rc = read_presence(members, arena, snapshot, err);
+		rc = read_recorded_members(json_get(object, "setAside"), arena, &excluded,
+					   &n_excluded, err);
 	if (rc == 0)
-		rc = read_recorded_members(json_get(object, "setAside"), arena, &snapshot->excluded,
-					   &snapshot->n_excluded, err);
-	return rc < 0 ? rc
-		      : read_ages(json_get_path(object, "budget", "ages", NULL), arena,
-				  &snapshot->budget, err);
+		rc = read_ages(json_get_path(object, "budget", "ages", NULL), &past.budget, err);
+	if (rc == 0)
+		*ret_rendezvous = rendezvous_restore(settings, &past, excluded, n_excluded, now);
+	return rc;
 }

@@ -92,7 +92,11 @@ void member_answer_add(const struct member_answer *answer, struct text *body);
 int member_answer_read(const struct json *body, struct arena *arena,
 		       struct member_answer *ret_answer, struct err *err) MUST_USE;
 
-void rendezvous_snapshot_set(struct json *object, const struct rendezvous_snapshot *snapshot);
-/* The result is in the arena. Returns ERR_INVALID or ERR_LIMIT. */
-int rendezvous_snapshot_read(const struct json *object, struct arena *arena,
-			     struct rendezvous_snapshot *ret_snapshot, struct err *err) MUST_USE;
+/* Stores the state that must outlive the server, before a member gets an order of a world. Members
+ * in no world are omitted, since they rejoin by themselves. */
+void rendezvous_record_set(struct json *object, const struct rendezvous *rendezvous, instant now);
+/* The rendezvous that continues from the record (rendezvous_restore); the caller frees it. Returns
+ * ERR_INVALID or ERR_LIMIT. */
+int rendezvous_record_read(const struct json *object, const struct rendezvous_settings *settings,
+			   instant now, struct rendezvous **ret_rendezvous,
+			   struct err *err) MUST_USE;

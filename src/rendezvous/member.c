@@ -25,29 +25,17 @@ static const struct member_outgoing *newest_call(const struct member *member)
 	return NULL;
 }
 
-static bool has_news(const struct member *member)
-{
-	const struct member_outgoing *newest = newest_call(member);
-
-	return !newest || !member_report_equals(&member->report, &newest->told);
-}
-
-static size_t count_open_calls(const struct member *member)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < MEMBER_CALLS; i++)
-		count += member->calls[i].is_open;
-	return count;
-}
-
 /* The next call waits for its time alone. */
 static bool may_call(const struct member *member)
 {
-	size_t n_open = count_open_calls(member);
+	const struct member_outgoing *newest = newest_call(member);
+	bool has_news = !newest || !member_report_equals(&member->report, &newest->told);
+	size_t n_open = 0;
 
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		n_open += member->calls[i].is_open;
 	return member->end == MEMBER_GOES_ON &&
-	       (n_open == 0 || (n_open < MEMBER_CALLS && has_news(member)));
+	       (n_open == 0 || (n_open < MEMBER_CALLS && has_news));
 }
 
 /* The member was ordered to go and has no workers left: it sends its last call and ends. */
@@ -310,13 +298,6 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 	[MEMBER_WANTS_RESTART] = "wants-restart",
 };
 
-bool member_order_equals(const struct member_order *a, const struct member_order *b)
-{
-	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
-	       a->verdict == b->verdict && a->is_excluded == b->is_excluded &&
-	       a->is_last == b->is_last;
-}
-
 bool member_report_equals(const struct member_report *a, const struct member_report *b)
 {
 	return a->generation == b->generation && a->activity == b->activity &&
@@ -366,36 +347,17 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		.key = report->key,
 		.call = report->call,
 	};
-	struct member_order order;
 
 	if (report->has_left) {
 		(void) report_member_event(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
 		return 0;
 	}
-	member_call_answer(rendezvous, id, &order);
+	const struct member_order order = rendezvous_order_for(rendezvous, id);
+
 	join.has_acknowledged = member_order_equals(&order, &report->known);
 	int rc = rendezvous_step(rendezvous, &join, now, err);
 
 	if (rc == 0)
 		report_member_events(rendezvous, id, report, now);
 	return rc;
-}
-
-void member_call_answer(const struct rendezvous *rendezvous, const char *id,
-			struct member_order *ret_order)
-{
-	struct rendezvous_view view = {
-		.order = RENDEZVOUS_GO,
-		.verdict = rendezvous_verdict(rendezvous),
-	};
-
-	(void) rendezvous_view(rendezvous, id, &view, NULL);
-	*ret_order = (struct member_order){
-		.order = view.order,
-		.generation = view.order == RENDEZVOUS_RUN ? view.world->generation : 0,
-		.reason = view.order == RENDEZVOUS_GO ? WORLD_FIRST : view.reason,
-		.verdict = view.verdict,
-		.is_excluded = view.is_excluded,
-		.is_last = view.is_last,
-	};
 }

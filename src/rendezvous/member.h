@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/instant.h"
-#include "base/own.h"
 #include "rendezvous/rendezvous.h"
 
 #include <stdbool.h>
@@ -21,15 +20,6 @@
 
 /* The messages between an elastic agent and its server. There is one kind of call, in which both
  * sides send their whole state. So calls and answers may be lost, late or duplicated. */
-
-/* The server's order for a member. */
-struct member_order {
-	enum rendezvous_order order;
-	int64_t generation; /* for RUN; else 0 */
-	enum world_reason reason; /* for RUN and WAIT */
-	enum rendezvous_verdict verdict; /* for GO */
-	bool is_excluded, is_last; /* for WAIT, as in struct rendezvous_view */
-};
 
 enum member_activity {
 	MEMBER_IDLE, /* no workers, or only workers that were asked to stop */
@@ -59,7 +49,6 @@ struct member_report {
 	struct member_order known; /* its present order: a different one is answered immediately */
 };
 
-bool member_order_equals(const struct member_order *a, const struct member_order *b);
 bool member_report_equals(const struct member_report *a, const struct member_report *b);
 
 /* The server's side: applies a call. Returns ERR_REFUSED, ERR_LIMIT and ERR_INVALID as in
@@ -69,11 +58,6 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		      const struct member_report *report, const char *offer, instant now,
 		      struct err *err);
-/* The answer to a call, which is held open as long as the member already has this order. A caller
- * that is not or no longer a member gets GO: the job has ended, or it has left. */
-void member_call_answer(const struct rendezvous *rendezvous, const char *id,
-			struct member_order *ret_order);
-
 /* The agent. */
 
 /* Whether a worker that exits with this code has saved and asks for a restart. 42 and 143 are those

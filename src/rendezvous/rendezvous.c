@@ -2,9 +2,6 @@
  * whatever the event was. */
 #include "rendezvous/rendezvous.h"
 
-#include "base/mem.h"
-#include "rendezvous/member_table.h"
-#include "rendezvous/world.h"
 #include "spec/limits.h"
 #include "status/restart_delay.h"
 
@@ -29,32 +26,6 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 	[RENDEZVOUS_WAIT] = "wait",
 	[RENDEZVOUS_RUN] = "run",
 	[RENDEZVOUS_GO] = "go",
-};
-
-struct rendezvous {
-	struct rendezvous_settings settings;
-	struct member_table members;
-	instant next_expiry; /* no member's lease ends before */
-	struct world world;
-	bool goes_on; /* the world continues */
-	bool awaits_last_call; /* several members join: a last call precedes the next world */
-	bool is_unsettled; /* a change may require a new world */
-	enum world_reason reason; /* of the next one */
-	enum rendezvous_phase phase;
-	enum rendezvous_verdict verdict;
-	instant phase_ends; /* INSTANT_NEVER: only by an event */
-	instant restart_at;
-	int n_restarts, n_recent; /* total; and in a row, of short-lived worlds */
-	instant charged_at; /* time of the last restart; INSTANT_UNSET: none, or given back */
-	struct restart_budget budget;
-	int64_t failed_world; /* generation of the last failed world */
-	int64_t newest; /* newest generation known to a member; higher than the world's after the
-			   record was lost */
-	int64_t first_known; /* the newest one that this server learned first; 0: none */
-	instant all_found_at; /* each member that is not lost has called this server by then */
-	bool has_formed; /* a world, and not only restored one */
-	struct world_share share; /* of all members */
-	int64_t version;
 };
 
 /* Number of restarts without a long-lived world that are not charged. */
@@ -109,7 +80,6 @@ void rendezvous_free(struct rendezvous *rendezvous)
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		detach(rendezvous, rendezvous->members.members[i], false);
 	member_table_done(&rendezvous->members);
-	restart_budget_done(&rendezvous->budget);
 	world_done(&rendezvous->world);
 	free(rendezvous);
 }
@@ -378,11 +348,8 @@ static void restore_order(const struct rendezvous *rendezvous, struct member_ent
 /* An offer does not change, as a rule. */
 static void set_offer(struct rendezvous *rendezvous, struct member_entry *member, const char *offer)
 {
-	if (text_equals(member->offer, offer))
-		return;
-	free(member->offer);
-	member->offer = mem_copy_text(offer);
-	take_share(rendezvous, member, offer);
+	if (text_keep(&member->offer, offer))
+		take_share(rendezvous, member, offer);
 }
 
 /* An answer has room for so many members and processes. `member`: who changes its offer; NULL: a
@@ -484,13 +451,6 @@ static size_t size_without_excluded(const struct rendezvous *rendezvous)
 			     member_table_count_preferred(&rendezvous->members));
 }
 
-static void exclude_member(struct rendezvous *rendezvous, struct member_entry *member)
-{
-	member->is_excluded = rendezvous->is_unsettled = true;
-	if (member->rank >= 0 && size_without_excluded(rendezvous) > 0)
-		end_world(rendezvous, WORLD_WORKER_FAILED);
-}
-
 /* Also if its world has ended and another has begun: the failure that ended it may have been a
  * consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
@@ -505,8 +465,11 @@ static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		member->failures_since = now;
 		member->n_failures = 0;
 	}
-	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_excluded)
-		exclude_member(rendezvous, member);
+	if (++member->n_failures < RENDEZVOUS_MACHINE_FAILURES || member->is_excluded)
+		return;
+	member->is_excluded = rendezvous->is_unsettled = true;
+	if (member->rank >= 0 && size_without_excluded(rendezvous) > 0)
+		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
 
 /* A script that asks for a restart at each start makes no progress: that is a failure. */
@@ -538,8 +501,6 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 			      instant now, struct err *err)
 {
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
-	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE ||
-			 event->type == RENDEZVOUS_RESTART;
 
 	if (!member)
 		return err_set(err, ERR_NOT_FOUND, "no member '%s'", event->id);
@@ -559,7 +520,7 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 		return 0;
 	}
 	renew_member_lease(rendezvous, member, event, now);
-	if (is_report && check_generation(rendezvous, event, member, err) < 0) {
+	if (check_generation(rendezvous, event, member, err) < 0) {
 		if (event->type == RENDEZVOUS_FAIL)
 			blame(rendezvous, member, event, now);
 		return ERR_CONFLICT;
@@ -569,7 +530,7 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 		blame(rendezvous, member, event, now);
 	} else if (event->type == RENDEZVOUS_RESTART) {
 		restart(rendezvous, now);
-	} else if (event->type == RENDEZVOUS_DONE) {
+	} else {
 		member->is_done = rendezvous->is_unsettled = true;
 	}
 	return 0;
@@ -579,25 +540,10 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 				   const struct rendezvous_event *event, instant now,
 				   struct err *err)
 {
-	switch (event->type) {
-	case RENDEZVOUS_JOIN:
-		return join(rendezvous, event, now, err);
-	case RENDEZVOUS_BEAT:
-	case RENDEZVOUS_LOST:
-	case RENDEZVOUS_FAIL:
-	case RENDEZVOUS_DONE:
-	case RENDEZVOUS_RESTART:
-	case RENDEZVOUS_DRAIN:
-	case RENDEZVOUS_LEAVE:
-		return apply_member_event(rendezvous, event, now, err);
-	case RENDEZVOUS_STOP:
-		if (rendezvous->phase != RENDEZVOUS_CLOSED)
-			close_with(rendezvous, RENDEZVOUS_STOPPED);
+	if (event->type == RENDEZVOUS_TIME)
 		return 0;
-	case RENDEZVOUS_TIME:
-		return 0;
-	}
-	return 0;
+	return event->type == RENDEZVOUS_JOIN ? join(rendezvous, event, now, err)
+					      : apply_member_event(rendezvous, event, now, err);
 }
 
 /* The world's next state. */
@@ -643,18 +589,15 @@ static void wait_for_members(struct rendezvous *rendezvous, instant now)
 	}
 }
 
-static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
-{
-	return end == RESTARTS_NO_PROGRESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
-}
-
 static void advance_without_world(struct rendezvous *rendezvous,
 				  struct member_entry *const *candidates, size_t size, instant now)
 {
 	bool is_pausing = !instant_has_come(rendezvous->restart_at, now);
 
 	if (is_spent(rendezvous) && !is_pausing)
-		close_with(rendezvous, verdict_of(rendezvous->budget.end));
+		close_with(rendezvous, rendezvous->budget.end == RESTARTS_NO_PROGRESS
+					       ? RENDEZVOUS_NO_PROGRESS
+					       : RENDEZVOUS_FAILED);
 	else if (size == 0 && !is_spent(rendezvous))
 		wait_for_members(rendezvous, now);
 	else if (is_pausing)
@@ -736,45 +679,7 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 	return rc;
 }
 
-/* Snapshots. */
-
-static void snapshot_excluded(const struct rendezvous *rendezvous, struct arena *arena,
-			      struct rendezvous_snapshot *snapshot)
-{
-	const struct member_table *table = &rendezvous->members;
-
-	snapshot->excluded = arena_take_array(arena, table->count, sizeof(*snapshot->excluded));
-	for (size_t i = 0; i < table->count; i++) {
-		struct member_entry *member = table->members[i];
-
-		if (member->is_excluded && !member->is_leaving)
-			snapshot->excluded[snapshot->n_excluded++] =
-				(struct world_member){member->id, member->offer, member->key};
-	}
-}
-
-void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, struct arena *arena,
-			      struct rendezvous_snapshot *snapshot)
-{
-	size_t count = rendezvous->world.n_members;
-
-	*snapshot = (struct rendezvous_snapshot){
-		.world = rendezvous->world,
-		.are_there = arena_take_array(arena, count, sizeof(bool)),
-		.goes_on = rendezvous->goes_on,
-		.n_restarts = rendezvous->n_restarts,
-		.reason = rendezvous->reason,
-		.verdict = rendezvous->verdict,
-	};
-	for (size_t i = 0; i < count; i++) {
-		const struct member_entry *member =
-			member_table_find(&rendezvous->members, snapshot->world.members[i].id);
-
-		snapshot->are_there[i] = member && !member->is_leaving;
-	}
-	restart_budget_take_snapshot(&rendezvous->budget, now, arena, &snapshot->budget);
-	snapshot_excluded(rendezvous, arena, snapshot);
-}
+/* Records. */
 
 static struct member_entry *restore_member(struct rendezvous *rendezvous,
 					   const struct world_member *known, int rank, instant now)
@@ -791,43 +696,39 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 	return member;
 }
 
-/* An excluded member may also be in the last world. */
-static void restore_excluded(struct rendezvous *rendezvous, const struct world_member *known,
-			     instant now)
-{
-	struct member_entry *member = member_table_find(&rendezvous->members, known->id);
-
-	if (!member)
-		member = restore_member(rendezvous, known, -1, now);
-	member->is_excluded = true;
-}
-
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_snapshot *snapshot, instant now)
+				      const struct rendezvous *past,
+				      const struct world_member *excluded, size_t n_excluded,
+				      instant now)
 {
 	struct rendezvous *rendezvous = rendezvous_new(settings, now);
 
-	rendezvous->world = world_copy(&snapshot->world);
+	rendezvous->world = world_copy(&past->world);
 	rendezvous->world.formed_at = now;
-	rendezvous->first_known = snapshot->world.generation;
-	rendezvous->goes_on = snapshot->goes_on;
-	rendezvous->awaits_last_call = !snapshot->goes_on;
-	rendezvous->n_restarts = snapshot->n_restarts;
-	rendezvous->budget = restart_budget_restore(&settings->restarts, &snapshot->budget, now);
-	rendezvous->reason = snapshot->reason;
-	rendezvous->verdict = snapshot->verdict;
+	rendezvous->first_known = past->world.generation;
+	rendezvous->goes_on = past->goes_on;
+	rendezvous->awaits_last_call = !past->goes_on;
+	rendezvous->n_restarts = past->n_restarts;
+	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
+	rendezvous->reason = past->reason;
+	rendezvous->verdict = past->verdict;
 	rendezvous->is_unsettled = true;
-	if (snapshot->verdict != RENDEZVOUS_OPEN) {
+	if (past->verdict != RENDEZVOUS_OPEN) {
 		enter(rendezvous, RENDEZVOUS_CLOSED, INSTANT_NEVER);
 		return rendezvous;
 	}
-	for (size_t i = 0; i < snapshot->world.n_members; i++)
-		if (snapshot->are_there[i])
-			(void) restore_member(rendezvous, &snapshot->world.members[i], (int) i,
-					      now);
-	for (size_t i = 0; i < snapshot->n_excluded; i++)
-		restore_excluded(rendezvous, &snapshot->excluded[i], now);
-	if (snapshot->goes_on)
+	for (size_t i = 0; i < past->world.n_members; i++)
+		if (past->world.members[i].is_there)
+			(void) restore_member(rendezvous, &past->world.members[i], (int) i, now);
+	for (size_t i = 0; i < n_excluded; i++) {
+		struct member_entry *member = /* which may also be in the last world */
+			member_table_find(&rendezvous->members, excluded[i].id);
+
+		if (!member)
+			member = restore_member(rendezvous, &excluded[i], -1, now);
+		member->is_excluded = true;
+	}
+	if (past->goes_on)
 		enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
 	return rendezvous;
 }
@@ -847,36 +748,31 @@ instant rendezvous_wake_at(const struct rendezvous *rendezvous)
 	return instant_min(rendezvous->next_expiry, rendezvous->phase_ends);
 }
 
-int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
-		    struct rendezvous_view *ret_view, struct err *err)
+bool member_order_equals(const struct member_order *a, const struct member_order *b)
+{
+	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
+	       a->verdict == b->verdict && a->is_excluded == b->is_excluded &&
+	       a->is_last == b->is_last;
+}
+
+struct member_order rendezvous_order_for(const struct rendezvous *rendezvous, const char *id)
 {
 	const struct member_entry *member = member_table_find(&rendezvous->members, id);
-	bool is_closed = rendezvous->phase == RENDEZVOUS_CLOSED;
 
-	if (!member)
-		return err_set(err, ERR_NOT_FOUND, "no member '%s'", id);
-	*ret_view = (struct rendezvous_view){
-		.rank = -1,
+	if (!member || member->is_leaving || rendezvous->phase == RENDEZVOUS_CLOSED)
+		return (struct member_order){.order = RENDEZVOUS_GO,
+					     .verdict = rendezvous->verdict};
+	if (member->rank >= 0)
+		return (struct member_order){.order = RENDEZVOUS_RUN,
+					     .generation = rendezvous->world.generation,
+					     .reason = rendezvous->world.reason};
+	return (struct member_order){
+		.order = RENDEZVOUS_WAIT,
 		.reason = rendezvous->reason,
 		.verdict = rendezvous->verdict,
-		.offer = member->offer,
+		.is_excluded = member->is_excluded && rendezvous->goes_on,
+		.is_last = is_spent(rendezvous),
 	};
-	if (is_closed || member->is_leaving) {
-		ret_view->order = RENDEZVOUS_GO;
-	} else if (member->rank < 0) {
-		ret_view->order = RENDEZVOUS_WAIT;
-		ret_view->is_last = is_spent(rendezvous);
-		ret_view->is_excluded = member->is_excluded && rendezvous->goes_on;
-	} else {
-		*ret_view = (struct rendezvous_view){
-			.order = RENDEZVOUS_RUN,
-			.world = &rendezvous->world,
-			.rank = member->rank,
-			.reason = rendezvous->world.reason,
-			.offer = member->offer,
-		};
-	}
-	return 0;
 }
 
 void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id)
@@ -884,41 +780,6 @@ void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id
 	struct member_entry *member = member_table_find(&rendezvous->members, id);
 
 	return member ? &member->attachment : NULL;
-}
-
-const char *rendezvous_member_id(const struct rendezvous *rendezvous, size_t place)
-{
-	return rendezvous->members.members[place]->id;
-}
-
-int64_t rendezvous_progress(const struct rendezvous *rendezvous)
-{
-	return rendezvous->budget.progress;
-}
-
-int64_t rendezvous_version(const struct rendezvous *rendezvous)
-{
-	return rendezvous->version;
-}
-
-enum rendezvous_phase rendezvous_phase(const struct rendezvous *rendezvous)
-{
-	return rendezvous->phase;
-}
-
-enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous)
-{
-	return rendezvous->verdict;
-}
-
-const struct world *rendezvous_world(const struct rendezvous *rendezvous)
-{
-	return &rendezvous->world;
-}
-
-size_t rendezvous_count(const struct rendezvous *rendezvous)
-{
-	return rendezvous->members.count;
 }
 
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)
@@ -931,9 +792,4 @@ size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)
 		count += !member->is_leaving && !member->is_awaited;
 	}
 	return count;
-}
-
-int rendezvous_restarts(const struct rendezvous *rendezvous)
-{
-	return rendezvous->n_restarts;
 }

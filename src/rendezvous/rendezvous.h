@@ -16,8 +16,7 @@
  * oldest member.
  *
  * Each world has a generation, which rejects late reports: a report about another generation
- * changes nothing. A member's order is state, not a message (rendezvous_view), so a lost answer
- * loses nothing.
+ * changes nothing. A member's order is state, not a message, so a lost answer loses nothing.
  *
  * The behavior is that of torchrun's dynamic rendezvous (torch/distributed/elastic/rendezvous),
  * except for fixes that its users requested: a death leads to a new world, spares step in, an early
@@ -28,6 +27,7 @@
 #include "base/instant.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "rendezvous/member_table.h"
 #include "rendezvous/restart_budget.h"
 #include "rendezvous/world.h"
 
@@ -64,14 +64,14 @@ enum rendezvous_verdict {
 	RENDEZVOUS_FAILED, /* no restart was left */
 	RENDEZVOUS_NO_PROGRESS, /* it failed too often without progress between the failures */
 	RENDEZVOUS_TIMED_OUT, /* fewer than MIN members for too long */
-	RENDEZVOUS_STOPPED, /* a user stopped it, or the last member left */
+	RENDEZVOUS_STOPPED, /* the last member left */
 	RENDEZVOUS_VERDICT_COUNT,
 };
 extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 
 enum rendezvous_event_type {
-	RENDEZVOUS_JOIN, /* a member joins, or rejoins; its offer counts from the next world on */
-	RENDEZVOUS_BEAT, /* a heartbeat */
+	RENDEZVOUS_JOIN, /* a member joins, or is heard of again; its offer counts from the next
+			    world on */
 	RENDEZVOUS_LOST, /* its agent no longer exists */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
@@ -79,7 +79,6 @@ enum rendezvous_event_type {
 			       charged, unless such restarts follow one another */
 	RENDEZVOUS_DRAIN, /* it will leave: the others continue without it */
 	RENDEZVOUS_LEAVE, /* it has left */
-	RENDEZVOUS_STOP, /* the job should end; no member */
 	RENDEZVOUS_TIME, /* rendezvous_wake_at has come; no member */
 };
 
@@ -96,7 +95,7 @@ struct rendezvous_event {
 			    none */
 	int64_t call; /* for JOIN: number of the member's call; 0: unknown */
 	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
-	bool has_acknowledged; /* for JOIN and BEAT: it has the order of its rendezvous_view */
+	bool has_acknowledged; /* for JOIN: it has its order (rendezvous_order_for) */
 };
 
 /* The order for a member. */
@@ -108,19 +107,43 @@ enum rendezvous_order {
 };
 extern const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT]; /* "wait" … */
 
-struct rendezvous_view {
+struct member_order {
 	enum rendezvous_order order;
-	const struct world *world; /* for RUN; borrowed until the next step */
-	int rank; /* for RUN; else -1 */
-	bool is_excluded; /* for WAIT: the others train without it */
+	int64_t generation; /* for RUN; else 0 */
 	enum world_reason reason; /* for RUN and WAIT: why the previous world ended */
+	enum rendezvous_verdict verdict; /* for GO; OPEN for a draining member */
+	bool is_excluded; /* for WAIT: the others train without it */
 	bool is_last; /* for WAIT: no restart is left; the job ends unless a lost member was the
 			 cause */
-	enum rendezvous_verdict verdict; /* for GO; OPEN for a draining member */
-	const char *offer; /* of the member, for the next world; borrowed likewise */
 };
+bool member_order_equals(const struct member_order *a, const struct member_order *b);
 
-struct rendezvous;
+/* Others only read it. */
+struct rendezvous {
+	struct rendezvous_settings settings;
+	struct member_table members; /* including spares */
+	instant next_expiry; /* no member's lease ends before */
+	struct world world; /* the last one that was formed, even if it has ended */
+	bool goes_on; /* it continues */
+	bool awaits_last_call; /* several members join: a last call precedes the next world */
+	bool is_unsettled; /* a change may require a new world */
+	enum world_reason reason; /* of the next one */
+	enum rendezvous_phase phase;
+	enum rendezvous_verdict verdict;
+	instant phase_ends; /* INSTANT_NEVER: only by an event */
+	instant restart_at;
+	int n_restarts, n_recent; /* total; and in a row, of short-lived worlds */
+	instant charged_at; /* time of the last restart; INSTANT_UNSET: none, or given back */
+	struct restart_budget budget;
+	int64_t failed_world; /* generation of the last failed world */
+	int64_t newest; /* newest generation known to a member; higher than the world's after the
+			   record was lost */
+	int64_t first_known; /* the newest one that this server learned first; 0: none */
+	instant all_found_at; /* each member that is not lost has called this server by then */
+	bool has_formed; /* a world, and not only restored one */
+	struct world_share share; /* of all members */
+	int64_t version; /* increases with each change of any member's order */
+};
 
 struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, instant now) MUST_USE;
 void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
@@ -133,27 +156,14 @@ void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
 int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event,
 		    instant now, struct err *err);
 
-/* The state that must outlive the server: store it before a member gets an order of a world.
- * Members in no world are omitted, since they rejoin by themselves. */
-struct rendezvous_snapshot {
-	struct world world; /* the last one; generation 0: none */
-	bool *are_there; /* by rank: whether it is still a member */
-	bool goes_on; /* the world continues */
-	struct restart_budget_snapshot budget;
-	int n_restarts;
-	struct world_member *excluded; /* excluded members */
-	size_t n_excluded;
-	enum world_reason reason; /* of the next world */
-	enum rendezvous_verdict verdict;
-};
-/* The members are borrowed until the next step. */
-void rendezvous_take_snapshot(const struct rendezvous *rendezvous, instant now, struct arena *arena,
-			      struct rendezvous_snapshot *ret_snapshot);
-/* Each remaining member of the world gets a new lease; a closed world has none. No world is formed
- * before each was heard of or is lost, because `past` may be older than what they know, after a
- * failed write or from a backup. In that case the next world's generation is above theirs. */
+/* Continues from the record of an earlier server (rendezvous/json.h): `past` has the fields of the
+ * record, and `excluded` are the excluded members. Each remaining member of the world gets a new
+ * lease; a closed world has none. No world is formed before each was heard of or is lost, because
+ * `past` may be older than what they know, after a failed write or from a backup. In that case the
+ * next world's generation is above theirs. */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
-				      const struct rendezvous_snapshot *snapshot,
+				      const struct rendezvous *past,
+				      const struct world_member *excluded, size_t n_excluded,
 				      instant now) MUST_USE;
 
 /* Whether a call comes from the agent of this member: ERR_EXISTS if the member has another key.
@@ -164,26 +174,13 @@ int rendezvous_check_key(const struct rendezvous *rendezvous, const char *id, co
 /* When RENDEZVOUS_TIME is due; INSTANT_NEVER. */
 instant rendezvous_wake_at(const struct rendezvous *rendezvous);
 
-/* Returns ERR_NOT_FOUND if the id is not or no longer a member. */
-int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
-		    struct rendezvous_view *ret_view, struct err *err);
+/* A caller that is not or no longer a member gets GO: the job has ended, or it has left. */
+struct member_order rendezvous_order_for(const struct rendezvous *rendezvous, const char *id);
 /* What the caller has attached to this member, NULL at first; valid until the next step. NULL: it
  * is no member. */
 void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id);
-/* The id of a member, by its place among rendezvous_count; valid until the next step. */
-const char *rendezvous_member_id(const struct rendezvous *rendezvous, size_t place);
-/* Increases with each change of any member's order. */
-int64_t rendezvous_version(const struct rendezvous *rendezvous);
-
-enum rendezvous_phase rendezvous_phase(const struct rendezvous *rendezvous);
-enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous);
-/* The last world that was formed, even if it has ended. */
-const struct world *rendezvous_world(const struct rendezvous *rendezvous);
-size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, including spares */
 /* The number of members available for the next world. */
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous);
-int rendezvous_restarts(const struct rendezvous *rendezvous);
-int64_t rendezvous_progress(const struct rendezvous *rendezvous); /* 0: no step was reported */
 
 /* A member may know a generation this far above the one that the server began with: an older record
  * lacks no more. */

@@ -11,11 +11,10 @@
 #pragma once
 
 #include "base/instant.h"
-#include "base/mem.h"
 #include "base/own.h"
+#include "spec/limits.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct restart_terms {
@@ -39,25 +38,15 @@ struct restart_budget {
 	int64_t failed_at; /* `progress` at the last failure */
 	int n_no_progress;
 	int n_charged; /* restarts not given back */
-	instant *charged_at; /* with a window: their times, the oldest first */
+	bool is_timed; /* with a window: it has */
+	instant charged_at[LIMIT_TIMED_RESTARTS]; /* their times, the oldest first */
 	enum restart_budget_end end;
 };
 
-void restart_budget_done(struct restart_budget *budget);
-
-/* The state that must outlive the process, without the terms. It has ages instead of times, since
- * the next process may have another clock. A restart may so count for longer, never for less. */
-struct restart_budget_snapshot {
-	int64_t progress, failed_at;
-	int n_no_progress, n_charged;
-	msec *ages; /* n_charged, the oldest first; NULL: no window */
-	enum restart_budget_end end;
-};
-void restart_budget_take_snapshot(const struct restart_budget *budget, instant now,
-				  struct arena *arena,
-				  struct restart_budget_snapshot *ret_snapshot);
+/* The budget of an earlier process, whose times are ages: before the moment INSTANT_UNSET. Without
+ * them its restarts are charged now: a restart may count for longer, never for less. */
 struct restart_budget restart_budget_restore(const struct restart_terms *terms,
-					     const struct restart_budget_snapshot *snapshot,
+					     const struct restart_budget *past,
 					     instant now) MUST_USE;
 
 /* A process has reached this step. */

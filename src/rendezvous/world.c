@@ -1,7 +1,5 @@
 #include "rendezvous/world.h"
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "spec/limits.h"
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "spec/tf_cluster.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct world_member {
 	char *id;
 	char *offer; /* what its peers need to know about it, in the agents' format */
 	char *key; /* of its calls, for the server alone; NULL: none */
+	bool is_there; /* of a record that was read: it is still a member */
 };
 
 struct world {

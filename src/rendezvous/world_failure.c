@@ -1,7 +1,6 @@
 #include "rendezvous/world_failure.h"
 
 #include "base/line_text.h"
-#include "spec/limits.h"
 #include "status/exception.h"
 #include "status/failure_words.h"
 

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 						     .on_passed = on_passed,
 						     .data = &bench};
 
-	if (!job || reconciler_create_job(store, job, "", NULL, BEGIN, NULL) < 0)
+	if (!job || reconciler_create_job(store, job, NULL, "", NULL, BEGIN, NULL) < 0)
 		return 2;
 	for (int i = 0; i < replicas; i++)
 		backend_fake_set_behaviour(

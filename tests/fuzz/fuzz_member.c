@@ -23,7 +23,7 @@ static struct json *read_again(const struct text *text)
 
 static void check_order(const struct rendezvous *rendezvous, struct arena *arena)
 {
-	const struct world *newest = rendezvous_world(rendezvous);
+	const struct world *newest = &rendezvous->world;
 	struct text text CLEANUP(text_done) = {0};
 	struct member_answer answer = {.uid = "",
 				       .has_members = true,
@@ -32,7 +32,7 @@ static void check_order(const struct rendezvous *rendezvous, struct arena *arena
 			     again;
 	struct world_cluster cluster = {0};
 
-	member_call_answer(rendezvous, "a", &answer.order);
+	answer.order = rendezvous_order_for(rendezvous, "a");
 	member_answer_add(&answer, &text);
 	struct json *written CLEANUP(json_cleanup) = read_again(&text);
 
@@ -47,15 +47,15 @@ static void check_order(const struct rendezvous *rendezvous, struct arena *arena
 		abort();
 }
 
-static void check_record(const struct rendezvous *rendezvous, instant now, struct arena *arena)
+static void check_record(const struct rendezvous *rendezvous, instant now)
 {
 	struct json *record CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_snapshot snapshot, again;
+	struct rendezvous *again = NULL;
 
-	rendezvous_take_snapshot(rendezvous, now, arena, &snapshot);
-	rendezvous_snapshot_set(record, &snapshot);
-	if (rendezvous_snapshot_read(record, arena, &again, NULL) < 0)
+	rendezvous_record_set(record, rendezvous, now);
+	if (rendezvous_record_read(record, &rendezvous->settings, now, &again, NULL) < 0)
 		abort();
+	rendezvous_free(again);
 }
 
 /* The call founds a job, and is made again when that has its first world. */
@@ -78,7 +78,7 @@ static void check_server(const struct member_request *request, struct arena *are
 		(void) member_call_apply(rendezvous, "a", &request->report, request->offer, now,
 					 NULL);
 		check_order(rendezvous, arena);
-		check_record(rendezvous, now, arena);
+		check_record(rendezvous, now);
 		now = instant_max(
 			now, instant_min(rendezvous_wake_at(rendezvous), (instant){INT64_MAX / 2}));
 		(void) rendezvous_step(rendezvous, &time, now, NULL);
@@ -146,18 +146,26 @@ static void check_answer(const struct json *object, struct arena *arena)
 	check_cluster(&world, arena);
 }
 
-static void check_past(const struct json *object, struct arena *arena)
+static void check_past(const struct json *object)
 {
+	static const struct rendezvous_settings settings = {
+		.min = 1,
+		.max = LIMIT_MEMBERS,
+		.unit = 1,
+		.restarts = {.most = LIMIT_TIMED_RESTARTS, .window = MSEC_PER_SECOND},
+	};
 	struct json *written CLEANUP(json_cleanup) = json_new_object();
-	struct rendezvous_snapshot past, again;
+	struct rendezvous *past = NULL, *again = NULL;
 
-	if (rendezvous_snapshot_read(object, arena, &past, NULL) < 0)
+	if (rendezvous_record_read(object, &settings, INSTANT_UNSET, &past, NULL) < 0)
 		return;
-	rendezvous_snapshot_set(written, &past);
-	if (rendezvous_snapshot_read(written, arena, &again, NULL) < 0 ||
-	    past.world.generation != again.world.generation ||
-	    past.world.n_members != again.world.n_members || past.goes_on != again.goes_on)
+	rendezvous_record_set(written, past, INSTANT_UNSET);
+	if (rendezvous_record_read(written, &settings, INSTANT_UNSET, &again, NULL) < 0 ||
+	    past->world.generation != again->world.generation ||
+	    past->world.n_members != again->world.n_members || past->goes_on != again->goes_on)
 		abort();
+	rendezvous_free(past);
+	rendezvous_free(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -169,6 +177,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		return 0;
 	check_request(object, arena);
 	check_answer(object, arena);
-	check_past(object, arena);
+	check_past(object);
 	return 0;
 }

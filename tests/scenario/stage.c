@@ -540,7 +540,7 @@ char *stage_create_job(struct stage *stage, const struct json *document)
 	if (job_read(document, NULL, JOB_STRICT, &faults, &job) < 0)
 		return first_fault(&faults);
 	job_set_uid(job, "00000000-0000-0000-0000-000000000001");
-	if (reconciler_create_job(stage->store, job, "", NULL, stage->now, &err) < 0 ||
+	if (reconciler_create_job(stage->store, job, NULL, "", NULL, stage->now, &err) < 0 ||
 	    stage->store->functions->get(stage->store, STAGE_JOB, &record, &err) < 0)
 		return mem_copy_text(err.text);
 	remember_status(stage, record.status);

@@ -152,11 +152,12 @@ static void answer_call(struct play *play, int number, size_t place, int64_t cal
 static void answer_held_call(struct play *play, int number)
 {
 	struct agent *agent = &play->agents[number];
-	struct member_order order;
 
 	if (!agent->is_held)
 		return;
-	member_call_answer(play->rendezvous, id_of(play, number), &order);
+	const struct member_order order =
+		rendezvous_order_for(play->rendezvous, id_of(play, number));
+
 	agent->is_held = false;
 	answer_call(play, number, agent->held_place, agent->held_call, &order);
 }
@@ -165,11 +166,12 @@ static void answer_held(struct play *play)
 {
 	for (int i = 0; i < play->n_agents; i++) {
 		const struct agent *agent = &play->agents[i];
-		struct member_order order;
 
 		if (!agent->is_held)
 			continue;
-		member_call_answer(play->rendezvous, id_of(play, i), &order);
+		const struct member_order order =
+			rendezvous_order_for(play->rendezvous, id_of(play, i));
+
 		if (!member_order_equals(&order, &agent->held_known) ||
 		    play->now >= agent->held_until)
 			answer_held_call(play, i);
@@ -179,14 +181,16 @@ static void answer_held(struct play *play)
 /* Those that were set aside are taken where the others are too few, and lead none. */
 static void check_aside(struct play *play, const struct world *world)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot snapshot;
+	const struct member_table *table = &play->rendezvous->members;
 	size_t n_excluded = 0, n_others;
 
-	rendezvous_take_snapshot(play->rendezvous, (instant){play->now}, arena, &snapshot);
-	for (size_t i = 0; i < snapshot.n_excluded; i++) {
-		n_excluded += world_rank(world, snapshot.excluded[i].id) >= 0;
-		if (strcmp(snapshot.excluded[i].id, play->first) == 0)
+	for (size_t i = 0; i < table->count; i++) {
+		const struct member_entry *entry = table->members[i];
+
+		if (!entry->is_excluded || entry->is_leaving)
+			continue;
+		n_excluded += world_rank(world, entry->id) >= 0;
+		if (strcmp(entry->id, play->first) == 0)
 			*play->first = '\0';
 	}
 	n_others = world->n_members - n_excluded;
@@ -207,7 +211,6 @@ static void check_generation(struct play *play, const struct world *world)
 static void check_new_world(struct play *play, const struct world *world)
 {
 	const struct rendezvous_settings *settings = &play->settings;
-	struct rendezvous_view view;
 
 	hold(play, world->n_members >= (size_t) settings->min, "a world has MIN members");
 	hold(play, world->n_members <= (size_t) settings->max, "a world has no more than MAX");
@@ -218,8 +221,10 @@ static void check_new_world(struct play *play, const struct world *world)
 	check_generation(play, world);
 	check_aside(play, world);
 	if (!play->has_places && *play->first && world->reason != WORLD_FORGOTTEN &&
-	    rendezvous_view(play->rendezvous, play->first, &view, NULL) == 0)
-		hold(play, view.order == RENDEZVOUS_GO || world_rank(world, play->first) == 0,
+	    member_table_find(&play->rendezvous->members, play->first))
+		hold(play,
+		     rendezvous_order_for(play->rendezvous, play->first).order == RENDEZVOUS_GO ||
+			     world_rank(world, play->first) == 0,
 		     "rank 0 stays the same member for as long as that is there");
 	snprintf(play->first, sizeof(play->first), "%s", world->members[0].id);
 }
@@ -227,19 +232,20 @@ static void check_new_world(struct play *play, const struct world *world)
 /* Also when it was not chosen for the next one. */
 static void check_orders(struct play *play, const struct world *world)
 {
-	struct rendezvous_view view;
+	for (int i = 0; i < play->n_agents; i++) {
+		const char *id = id_of(play, i);
 
-	for (int i = 0; i < play->n_agents; i++)
-		if (rendezvous_view(play->rendezvous, id_of(play, i), &view, NULL) == 0 &&
-		    view.order == RENDEZVOUS_RUN)
-			hold(play, world_rank(world, id_of(play, i)) == view.rank,
+		if (rendezvous_order_for(play->rendezvous, id).order == RENDEZVOUS_RUN)
+			hold(play,
+			     world_rank(world, id) ==
+				     member_table_find(&play->rendezvous->members, id)->rank,
 			     "who is to run is in the world");
+	}
 }
 
 static void check_server(struct play *play)
 {
-	const struct world *world = rendezvous_world(play->rendezvous);
-	struct rendezvous_view view;
+	const struct world *world = &play->rendezvous->world;
 
 	if (play->n_agents == FEW_AGENTS) /* it takes long */
 		check_orders(play, world);
@@ -247,7 +253,7 @@ static void check_server(struct play *play)
 	if (world->generation > play->last_generation)
 		check_new_world(play, world);
 	play->last_generation = world->generation;
-	if (rendezvous_view(play->rendezvous, play->first, &view, NULL) < 0)
+	if (!member_table_find(&play->rendezvous->members, play->first))
 		*play->first = '\0';
 }
 
@@ -310,12 +316,9 @@ static void end_connections(struct play *play, int number)
 
 static struct json *kept_by_server(const struct play *play)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *kept = json_new_object();
-	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(play->rendezvous, (instant){play->now}, arena, &snapshot);
-	rendezvous_snapshot_set(kept, &snapshot);
+	rendezvous_record_set(kept, play->rendezvous, (instant){play->now});
 	return kept;
 }
 
@@ -328,14 +331,11 @@ static void back_up(struct play *play)
 /* Another server goes on with what was kept, which is no more than the JSON. */
 static void restore_server(struct play *play, const struct json *kept)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot snapshot = {0};
-
-	hold(play, rendezvous_snapshot_read(kept, arena, &snapshot, NULL) == 0,
-	     "what is kept is read");
 	rendezvous_free(play->rendezvous);
-	play->rendezvous =
-		rendezvous_restore(&play->settings, &snapshot, (instant){play->server_back_at});
+	hold(play,
+	     rendezvous_record_read(kept, &play->settings, (instant){play->server_back_at},
+				    &play->rendezvous, NULL) == 0,
+	     "what is kept is read");
 }
 
 static void restore_newest(struct play *play)
@@ -349,7 +349,7 @@ static void restore_newest(struct play *play)
 static void restore_backup(struct play *play)
 {
 	restore_server(play, play->backup);
-	play->last_generation = rendezvous_world(play->rendezvous)->generation;
+	play->last_generation = play->rendezvous->world.generation;
 	play->was_behind = true;
 	*play->first = '\0';
 }
@@ -408,7 +408,7 @@ static void kill_agent(struct play *play, int number)
 
 static void start_workers(struct play *play, int number, int64_t generation)
 {
-	const struct world *world = rendezvous_world(play->rendezvous);
+	const struct world *world = &play->rendezvous->world;
 	struct agent *agent = &play->agents[number];
 	int n_running = 1;
 
@@ -475,7 +475,7 @@ static void run_agent(struct play *play, int number)
 	}
 	if (!member_is_call_due(member, (instant){play->now}))
 		return;
-	const struct world *world = rendezvous_world(play->rendezvous);
+	const struct world *world = &play->rendezvous->world;
 	int rank = world_rank(world, id_of(play, number));
 
 	if (member->report.newest == world->generation && rank >= 0)
@@ -517,8 +517,7 @@ static void train(struct play *play)
 	for (int i = 0; i < play->n_agents; i++)
 		n_at_work += play->agents[i].runs == play->last_generation &&
 			     play->now >= play->agents[i].frozen_until;
-	if (play->last_generation &&
-	    (size_t) n_at_work == rendezvous_world(play->rendezvous)->n_members)
+	if (play->last_generation && (size_t) n_at_work == play->rendezvous->world.n_members)
 		play->n_trained++;
 }
 
@@ -582,7 +581,7 @@ static bool is_over(const struct play *play)
 	for (int i = 0; i < play->n_agents; i++)
 		if (play->agents[i].is_there)
 			return false;
-	return rendezvous_phase(play->rendezvous) == RENDEZVOUS_CLOSED;
+	return play->rendezvous->phase == RENDEZVOUS_CLOSED;
 }
 
 static void calm_down(struct play *play)
@@ -592,7 +591,7 @@ static void calm_down(struct play *play)
 		struct agent *agent = &play->agents[i];
 
 		agent->frozen_until = agent->deaf_until = agent->mute_until = play->now;
-		if (!agent->is_there && rendezvous_phase(play->rendezvous) != RENDEZVOUS_CLOSED)
+		if (!agent->is_there && play->rendezvous->phase != RENDEZVOUS_CLOSED)
 			come(play, agent);
 	}
 }
@@ -683,9 +682,8 @@ static bool run_crowd(void)
 		tick(&play);
 		play.n_trained = 0; /* they do not end */
 	}
-	hold(&play, rendezvous_world(play.rendezvous)->generation == 1, "one world is enough");
-	hold(&play, rendezvous_world(play.rendezvous)->n_members == (size_t) play.n_agents,
-	     "all train in it");
+	hold(&play, play.rendezvous->world.generation == 1, "one world is enough");
+	hold(&play, play.rendezvous->world.n_members == (size_t) play.n_agents, "all train in it");
 	for (int i = 0; i < play.n_agents; i++)
 		hold(&play, play.agents[i].runs == 1, "each has workers");
 	if (play.broken)

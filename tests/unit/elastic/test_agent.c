@@ -137,7 +137,7 @@ static void create_job(void)
 
 	assert_int_equal(job_read(document, NULL, JOB_STRICT, &faults, &job), 0);
 	job_set_uid(job, "u-1");
-	assert_int_equal(reconciler_create_job(scene.store, job, "{}", NULL, NOW, NULL), 0);
+	assert_int_equal(reconciler_create_job(scene.store, job, NULL, "{}", NULL, NOW, NULL), 0);
 }
 
 static int n_conflicts;

@@ -125,8 +125,8 @@ static void create(struct scene *world, int workers)
 {
 	struct job *job CLEANUP(job_cleanup) = job_new(workers);
 
-	assert_int_equal(reconciler_create_job(world->store, job, "{}", NULL, NOW, NULL), 0);
-	assert_int_equal(reconciler_create_job(world->store, job, "{}", NULL, NOW, NULL),
+	assert_int_equal(reconciler_create_job(world->store, job, NULL, "{}", NULL, NOW, NULL), 0);
+	assert_int_equal(reconciler_create_job(world->store, job, NULL, "{}", NULL, NOW, NULL),
 			 ERR_EXISTS);
 }
 
@@ -199,7 +199,8 @@ WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again)
 	assert_int_equal(observed.n_addresses, 3);
 	assert_int_equal(observed.n_replicas, 0);
 	assert_int_equal(world->store->functions->remove(world->store, "j", "u-1", NULL), 0);
-	assert_int_equal(reconciler_create_job(world->store, job, "{}", &observed, NOW, NULL), 0);
+	assert_int_equal(reconciler_create_job(world->store, job, NULL, "{}", &observed, NOW, NULL),
+			 0);
 	assert_int_equal(pass(world), 0);
 	assert_int_equal(world->n_statuses, 0);
 	assert_int_equal(

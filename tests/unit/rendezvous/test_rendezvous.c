@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "rendezvous/json.h"
 #include "rendezvous/rendezvous.h"
 #include "rendezvous/world.h"
 #include "spec/limits.h"
@@ -21,14 +22,22 @@ static const struct rendezvous_settings two_to_four = {
 	.restarts = {.most = 3},
 };
 
+static const char *offer_of(const char *id)
+{
+	static char offer[100];
+
+	snprintf(offer, sizeof(offer), "{\"host\":\"%s\",\"ports\":[1,2,3,4,5,6,7,8]}", id);
+	return offer;
+}
+
 static int step(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
 		msec now)
 {
 	const struct rendezvous_event event = {
 		.type = type,
 		.id = id,
-		.generation = rendezvous_world(rendezvous)->generation,
-		.offer = id,
+		.generation = rendezvous->world.generation,
+		.offer = id ? offer_of(id) : NULL,
 		.has_acknowledged = true,
 	};
 
@@ -52,13 +61,11 @@ static void pass_time(struct rendezvous *rendezvous, msec until)
 static const char *world_text(const struct rendezvous *rendezvous)
 {
 	static char text[200];
-	const struct world *world = rendezvous_world(rendezvous);
-	struct rendezvous_view view;
+	const struct world *world = &rendezvous->world;
 	size_t len;
 
 	if (world->n_members == 0 ||
-	    rendezvous_view(rendezvous, world->members[0].id, &view, NULL) < 0 ||
-	    view.order != RENDEZVOUS_RUN)
+	    rendezvous_order_for(rendezvous, world->members[0].id).order != RENDEZVOUS_RUN)
 		return "-";
 	len = (size_t) snprintf(text, sizeof(text), "%" PRId64 ":", world->generation);
 	for (size_t i = 0; i < world->n_members; i++)
@@ -75,16 +82,28 @@ static void assert_world(const struct rendezvous *rendezvous, const char *expect
 static void assert_view(const struct rendezvous *rendezvous, const char *id,
 			enum rendezvous_order order, int rank)
 {
-	struct rendezvous_view view;
+	const struct member_entry *entry = member_table_find(&rendezvous->members, id);
 
-	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
-	assert_int_equal(view.order, order);
-	assert_int_equal(view.rank, rank);
+	assert_non_null(entry);
+	assert_int_equal(rendezvous_order_for(rendezvous, id).order, order);
+	assert_int_equal(entry->rank, rank);
 }
 
 static struct rendezvous *begin(const struct rendezvous_settings *settings)
 {
 	return rendezvous_new(settings, moment(START));
+}
+
+/* The server that continues from its record. */
+static struct rendezvous *started_again(const struct rendezvous *rendezvous,
+					const struct rendezvous_settings *settings, msec now)
+{
+	struct json *record CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous *other = NULL;
+
+	rendezvous_record_set(record, rendezvous, moment(now));
+	assert_int_equal(rendezvous_record_read(record, settings, moment(now), &other, NULL), 0);
+	return other;
 }
 
 /* With a world of a, b and c since START + 30 s. */
@@ -96,9 +115,9 @@ static struct rendezvous *three(void)
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
 	for (msec now = START + 3000; now <= START + 57000; now += 3000) {
-		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
-		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
-		take(rendezvous, RENDEZVOUS_BEAT, "c", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "a", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "b", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "c", now);
 	}
 	assert_world(rendezvous, "1: a b c");
 	return rendezvous;
@@ -129,13 +148,13 @@ TEST(the_first_world_is_formed_when_the_last_call_is_over)
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&two_to_four);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
-	take(rendezvous, RENDEZVOUS_BEAT, "a", START + 4000);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_WAITING);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START + 4000);
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START + 5000);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_GATHERING);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_GATHERING);
 	for (msec now = START + 6000; now < START + 35000; now += 1000) {
-		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
-		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "a", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "b", now);
 		assert_world(rendezvous, "-");
 	}
 	assert_int_equal(rendezvous_wake_at(rendezvous).since_boot, START + 35000);
@@ -172,23 +191,23 @@ TEST(a_newcomer_stops_nobody_before_the_next_world)
 		.lease = 60000,
 	});
 
-	struct rendezvous_view view;
+	struct member_order view;
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 2000);
 	assert_world(rendezvous, "1: a");
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START + 5000);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_GATHERING);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_GATHERING);
 	assert_world(rendezvous, "1: a");
 	assert_view(rendezvous, "b", RENDEZVOUS_WAIT, -1);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 7000);
 	assert_world(rendezvous, "2: a b");
-	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_GREW);
-	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(rendezvous->world.reason, WORLD_GREW);
+	view = rendezvous_order_for(rendezvous, "a");
 	assert_int_equal(view.reason, WORLD_GREW);
 	take(rendezvous, RENDEZVOUS_JOIN, "c", START + 8000);
 	take(rendezvous, RENDEZVOUS_LEAVE, "c", START + 9000);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_RUNNING);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_RUNNING);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 10000);
 	assert_world(rendezvous, "2: a b");
 }
@@ -197,15 +216,15 @@ WORLD_TEST(a_member_that_has_died_is_replaced_at_once)
 {
 	take(rendezvous, RENDEZVOUS_LOST, "a", NOW);
 	assert_world(rendezvous, "2: b c");
-	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_LOST_MEMBER);
-	assert_int_equal(rendezvous_restarts(rendezvous), 0);
-	assert_int_equal(step(rendezvous, RENDEZVOUS_BEAT, "a", NOW + 600), ERR_NOT_FOUND);
+	assert_int_equal(rendezvous->world.reason, WORLD_LOST_MEMBER);
+	assert_int_equal(rendezvous->n_restarts, 0);
+	assert_int_equal(step(rendezvous, RENDEZVOUS_DONE, "a", NOW + 600), ERR_NOT_FOUND);
 }
 
 WORLD_TEST(silence_is_a_loss_after_the_lease)
 {
-	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW);
-	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", NOW);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", NOW);
 	pass_time(rendezvous, START + 57000 + 5000);
 	assert_world(rendezvous, "2: a c");
 	assert_view(rendezvous, "c", RENDEZVOUS_RUN, 1);
@@ -218,8 +237,8 @@ WORLD_TEST(a_pause_of_the_server_is_no_loss)
 	msec late = NOW + 7000;
 
 	take(rendezvous, RENDEZVOUS_TIME, NULL, late);
-	take(rendezvous, RENDEZVOUS_BEAT, "a", late + 1000);
-	take(rendezvous, RENDEZVOUS_BEAT, "c", late + 1000);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", late + 1000);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", late + 1000);
 	assert_world(rendezvous, "1: a b c");
 	pass_time(rendezvous, late + 5000);
 	assert_world(rendezvous, "2: a c");
@@ -227,13 +246,13 @@ WORLD_TEST(a_pause_of_the_server_is_no_loss)
 
 WORLD_TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 {
-	struct rendezvous_event deaf = {.type = RENDEZVOUS_BEAT, .id = "c"};
+	struct rendezvous_event deaf = {.type = RENDEZVOUS_JOIN, .id = "c", .offer = offer_of("c")};
 
 	take(rendezvous, RENDEZVOUS_FAIL, "a", NOW);
 	assert_world(rendezvous, "2: a b c");
 	for (msec now = NOW; now < NOW + 5000; now += 1000) {
-		take(rendezvous, RENDEZVOUS_BEAT, "a", now);
-		take(rendezvous, RENDEZVOUS_BEAT, "b", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "a", now);
+		take(rendezvous, RENDEZVOUS_JOIN, "b", now);
 		assert_int_equal(rendezvous_step(rendezvous, &deaf, moment(now), NULL), 0);
 	}
 	assert_int_equal(rendezvous_wake_at(rendezvous).since_boot, NOW + 5000);
@@ -243,7 +262,7 @@ WORLD_TEST(one_that_speaks_and_does_not_hear_is_lost_too)
 
 WORLD_TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 {
-	struct rendezvous_view view;
+	struct member_order view;
 
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
 	assert_world(rendezvous, "2: b c");
@@ -251,10 +270,10 @@ WORLD_TEST(below_the_minimum_nothing_trains_and_the_job_ends_in_time)
 	assert_world(rendezvous, "-");
 	assert_view(rendezvous, "c", RENDEZVOUS_WAIT, -1);
 	for (msec now = NOW; now < NOW + 600000; now += 4000)
-		take(rendezvous, RENDEZVOUS_BEAT, "c", now);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_WAITING);
-	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW + 600000);
-	assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
+		take(rendezvous, RENDEZVOUS_JOIN, "c", now);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_WAITING);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", NOW + 600000);
+	view = rendezvous_order_for(rendezvous, "c");
 	assert_int_equal(view.order, RENDEZVOUS_GO);
 	assert_int_equal(view.verdict, RENDEZVOUS_TIMED_OUT);
 	assert_int_equal(step(rendezvous, RENDEZVOUS_JOIN, "late", NOW + 600001), ERR_REFUSED);
@@ -268,10 +287,10 @@ WORLD_TEST(a_failed_worker_makes_a_new_world_of_the_same_members)
 	assert_world(rendezvous, "2: a b c");
 	/* The others of the old world fail as a consequence. */
 	assert_int_equal(rendezvous_step(rendezvous, &late, moment(NOW), NULL), ERR_CONFLICT);
-	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	assert_int_equal(rendezvous->n_restarts, 1);
 	/* The second in a row waits, and everybody with it. */
 	take(rendezvous, RENDEZVOUS_FAIL, "c", NOW + 100);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_PAUSING);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_PAUSING);
 	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, NOW + 1100);
 	assert_world(rendezvous, "3: a b c");
@@ -281,14 +300,14 @@ WORLD_TEST(a_restart_that_a_worker_asks_for_is_not_charged)
 {
 	const struct rendezvous_event late = {
 		.type = RENDEZVOUS_RESTART, .id = "c", .generation = 1};
-	struct rendezvous_view view;
+	struct member_order view;
 
 	take(rendezvous, RENDEZVOUS_RESTART, "b", NOW);
 	assert_world(rendezvous, "2: a b c");
-	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	view = rendezvous_order_for(rendezvous, "a");
 	assert_int_equal(view.reason, WORLD_RESTART_ASKED);
 	assert_int_equal(rendezvous_step(rendezvous, &late, moment(NOW), NULL), ERR_CONFLICT);
-	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	assert_int_equal(rendezvous->n_restarts, 0);
 }
 
 /* However long they say nothing. */
@@ -312,32 +331,32 @@ TEST(restarts_that_are_asked_for_in_a_row_are_charged)
 	msec now = START;
 
 	for (int i = 0; i < 4; i++, now += 5000) {
-		assert_int_equal(rendezvous_restarts(rendezvous), 0);
+		assert_int_equal(rendezvous->n_restarts, 0);
 		take(rendezvous, RENDEZVOUS_RESTART, "b", now);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, now + 4000);
 	}
-	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	assert_int_equal(rendezvous->n_restarts, 1);
 	take(rendezvous, RENDEZVOUS_RESTART, "b", now + 10000);
-	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	assert_int_equal(rendezvous->n_restarts, 1);
 }
 
 TEST(the_budget_is_one_number_for_the_job)
 {
 	struct rendezvous *rendezvous CLEANUP(leave) = two_that_are_not_lost();
-	struct rendezvous_view view;
+	struct member_order view;
 
 	for (int i = 1; i <= 4; i++) {
 		msec now = START + i * 100 * MSEC_PER_SECOND;
 
 		take(rendezvous, RENDEZVOUS_TIME, NULL, now - 1000);
-		assert_int_equal(rendezvous_world(rendezvous)->generation, i);
+		assert_int_equal(rendezvous->world.generation, i);
 		take(rendezvous, RENDEZVOUS_FAIL, i % 2 ? "a" : "b", now);
 	}
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 401000);
-	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	view = rendezvous_order_for(rendezvous, "a");
 	assert_int_equal(view.order, RENDEZVOUS_GO);
 	assert_int_equal(view.verdict, RENDEZVOUS_FAILED);
-	assert_int_equal(rendezvous_restarts(rendezvous), 3);
+	assert_int_equal(rendezvous->n_restarts, 3);
 }
 
 /* b is killed; a notices, because its peer has gone, before the server does. */
@@ -347,22 +366,22 @@ TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 
 	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
 		struct rendezvous *rendezvous = begin(&settings);
-		struct rendezvous_view view;
+		struct member_order view;
 
 		take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "c", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
-		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
+		view = rendezvous_order_for(rendezvous, "c");
 		assert_int_equal(view.is_last, settings.restarts.most == 0);
 		take(rendezvous, RENDEZVOUS_LOST, "b", START + 1010);
-		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
+		take(rendezvous, RENDEZVOUS_JOIN, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
-		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
-		assert_int_equal(rendezvous_restarts(rendezvous), 0);
-		assert_int_equal(rendezvous_world(rendezvous)->n_members, 3);
+		assert_int_equal(rendezvous->verdict, RENDEZVOUS_OPEN);
+		assert_int_equal(rendezvous->n_restarts, 0);
+		assert_int_equal(rendezvous->world.n_members, 3);
 		rendezvous_free(rendezvous);
 	}
 }
@@ -371,7 +390,7 @@ TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 {
 	struct rendezvous_settings settings = two_to_four;
-	struct rendezvous_view view;
+	struct member_order view;
 
 	settings.max = 2;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
@@ -380,13 +399,13 @@ TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 	take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1009);
-	int64_t version = rendezvous_version(rendezvous);
+	int64_t version = rendezvous->version;
 
 	take(rendezvous, RENDEZVOUS_LOST, "b", START + 1010);
-	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	view = rendezvous_order_for(rendezvous, "a");
 	assert_int_equal(view.order, RENDEZVOUS_WAIT);
 	assert_false(view.is_last);
-	assert_true(rendezvous_version(rendezvous) > version);
+	assert_true(rendezvous->version > version);
 	assert_int_equal(rendezvous_count_candidates(rendezvous), 1);
 }
 
@@ -425,7 +444,7 @@ static struct rendezvous *three_of(int min)
 static void fail_often(struct rendezvous *rendezvous, const char *id, int times, msec *now)
 {
 	for (int i = 0; i < times; i++, *now += 60000) {
-		int64_t generation = rendezvous_world(rendezvous)->generation;
+		int64_t generation = rendezvous->world.generation;
 
 		fail_as_cause(rendezvous, "b", generation, false, *now); /* its peer is gone */
 		fail_as_cause(rendezvous, id, generation, true, *now);
@@ -436,9 +455,9 @@ static void fail_often(struct rendezvous *rendezvous, const char *id, int times,
 
 static bool is_excluded(const struct rendezvous *rendezvous, const char *id)
 {
-	struct rendezvous_view view;
+	struct member_order view;
 
-	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
+	view = rendezvous_order_for(rendezvous, id);
 	return view.is_excluded;
 }
 
@@ -488,14 +507,11 @@ TEST(failures_that_lie_far_apart_set_nothing_aside)
 TEST(a_server_that_is_started_again_knows_who_was_set_aside)
 {
 	struct rendezvous *rendezvous = three_of(2);
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct rendezvous_settings settings = two_to_four;
-	struct rendezvous_snapshot snapshot;
 	msec now = START + 60000;
 
 	fail_often(rendezvous, "a", 3, &now);
-	rendezvous_take_snapshot(rendezvous, moment(now), arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&settings, &snapshot, moment(now));
+	struct rendezvous *other = started_again(rendezvous, &settings, now);
 
 	take(other, RENDEZVOUS_JOIN, "a", now + 10);
 	take(other, RENDEZVOUS_JOIN, "b", now + 10);
@@ -511,11 +527,8 @@ TEST(a_server_that_is_started_again_knows_who_was_set_aside)
 TEST(a_server_that_is_started_again_holds_no_last_call)
 {
 	struct rendezvous *rendezvous = three();
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot snapshot;
 
-	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
+	struct rendezvous *other = started_again(rendezvous, &two_to_four, NOW);
 
 	assert_world(other, "1: a b c");
 	take(other, RENDEZVOUS_JOIN, "b", NOW + 10);
@@ -532,16 +545,13 @@ TEST(a_server_that_is_started_again_holds_no_last_call)
 TEST(a_server_that_knows_less_than_its_members_forms_no_world_twice)
 {
 	struct rendezvous *rendezvous = three();
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous_snapshot snapshot;
 	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
 					.id = "a",
-					.offer = "a",
+					.offer = offer_of("a"),
 					.newest = 4,
 					.has_acknowledged = true};
 
-	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
-	struct rendezvous *other = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
+	struct rendezvous *other = started_again(rendezvous, &two_to_four, NOW);
 
 	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
 	take(other, RENDEZVOUS_JOIN, "c", NOW + 10);
@@ -552,7 +562,7 @@ TEST(a_server_that_knows_less_than_its_members_forms_no_world_twice)
 	assert_view(other, "c", RENDEZVOUS_WAIT, -1);
 	take(other, RENDEZVOUS_TIME, NULL, NOW + two_to_four.lease);
 	assert_world(other, "5: a c d");
-	assert_int_equal(rendezvous_world(other)->reason, WORLD_FORGOTTEN);
+	assert_int_equal(other->world.reason, WORLD_FORGOTTEN);
 	/* It is known to all by now. */
 	assert_int_equal(rendezvous_step(other, &join, moment(NOW + two_to_four.lease), NULL), 0);
 	assert_world(other, "5: a c d");
@@ -565,7 +575,7 @@ static int rejoin(struct rendezvous *rendezvous, const char *id, int64_t newest,
 {
 	const struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
 					      .id = id,
-					      .offer = id,
+					      .offer = offer_of(id),
 					      .newest = newest,
 					      .last_rank = rank,
 					      .has_acknowledged = true};
@@ -589,21 +599,16 @@ TEST(a_job_without_its_record_is_founded_again)
 	assert_world(rendezvous, "-");
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + settings.lease);
 	assert_world(rendezvous, "8: a c d");
-	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_FORGOTTEN);
-	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	assert_int_equal(rendezvous->world.reason, WORLD_FORGOTTEN);
+	assert_int_equal(rendezvous->n_restarts, 0);
 	/* One that comes later is as any newcomer. */
 	assert_int_equal(rejoin(rendezvous, "b", 7, 1, START + settings.lease + 1), 0);
 	assert_world(rendezvous, "9: a c d b");
 }
 
-TEST(a_generation_that_no_lost_record_explains_is_refused)
+WORLD_TEST(a_generation_that_no_lost_record_explains_is_refused)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct rendezvous *rendezvous CLEANUP(leave) = three();
-	struct rendezvous_snapshot snapshot;
-
-	rendezvous_take_snapshot(rendezvous, moment(NOW), arena, &snapshot);
-	struct rendezvous *restored = rendezvous_restore(&two_to_four, &snapshot, moment(NOW));
+	struct rendezvous *restored = started_again(rendezvous, &two_to_four, NOW);
 	struct rendezvous *empty = begin(&two_to_four);
 
 	assert_int_equal(rejoin(restored, "a", 1000000000, 0, NOW), ERR_INVALID);
@@ -614,7 +619,7 @@ TEST(a_generation_that_no_lost_record_explains_is_refused)
 	assert_world(restored, "-");
 	assert_int_equal(rejoin(restored, "a", 2 + RENDEZVOUS_LOST_WORLDS, 0, NOW), ERR_INVALID);
 	assert_int_equal(rejoin(empty, "a", RENDEZVOUS_LOST_RECORD + 1, 0, START), ERR_INVALID);
-	assert_int_equal(rendezvous_count(empty), 0);
+	assert_int_equal(empty->members.count, 0);
 	assert_int_equal(rejoin(empty, "a", RENDEZVOUS_LOST_RECORD, 0, START), 0);
 	assert_int_equal(rejoin(empty, "a", 2 * RENDEZVOUS_LOST_RECORD, 0, START), ERR_INVALID);
 	rendezvous_free(empty);
@@ -624,13 +629,12 @@ TEST(a_generation_that_no_lost_record_explains_is_refused)
 /* A person asks for it, on another machine. */
 WORLD_TEST(a_drain_is_no_sign_of_life)
 {
-	take(rendezvous, RENDEZVOUS_BEAT, "b", NOW);
-	take(rendezvous, RENDEZVOUS_BEAT, "c", NOW);
-	take(rendezvous, RENDEZVOUS_BEAT, "a", NOW - 1000);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", NOW);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", NOW);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", NOW - 1000);
 	take(rendezvous, RENDEZVOUS_DRAIN, "a", NOW);
 	pass_time(rendezvous, NOW - 1000 + two_to_four.lease);
-	assert_int_equal(rendezvous_view(rendezvous, "a", &(struct rendezvous_view){0}, NULL),
-			 ERR_NOT_FOUND);
+	assert_null(member_table_find(&rendezvous->members, "a"));
 }
 
 TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
@@ -747,7 +751,7 @@ TEST(what_was_attached_to_a_member_is_given_back)
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", START);
 	assert_int_equal(n_given_back, 1);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + two_to_four.lease - 1);
-	take(rendezvous, RENDEZVOUS_BEAT, "c", START + two_to_four.lease - 1);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START + two_to_four.lease - 1);
 	take(rendezvous, RENDEZVOUS_TIME, NULL, START + two_to_four.lease);
 	assert_int_equal(n_given_back, 2);
 	rendezvous_free(rendezvous);
@@ -757,8 +761,10 @@ TEST(what_was_attached_to_a_member_is_given_back)
 TEST(a_job_that_makes_no_progress_ends)
 {
 	struct rendezvous_settings settings = two_to_four;
-	struct rendezvous_event join = {
-		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .has_acknowledged = true};
+	struct rendezvous_event join = {.type = RENDEZVOUS_JOIN,
+					.id = "a",
+					.offer = offer_of("a"),
+					.has_acknowledged = true};
 	msec now = START;
 
 	settings.min = settings.max = 1;
@@ -769,12 +775,12 @@ TEST(a_job_that_makes_no_progress_ends)
 	for (int64_t step = 1; step <= 8; step++, now += 60000) {
 		join.progress = step < 5 ? step : 5; /* 5 is where it always fails */
 		assert_int_equal(rendezvous_step(rendezvous, &join, moment(now), NULL), 0);
-		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+		assert_int_equal(rendezvous->verdict, RENDEZVOUS_OPEN);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", now + 30000);
 	}
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_NO_PROGRESS);
-	assert_int_equal(rendezvous_restarts(rendezvous), 7);
-	assert_int_equal(rendezvous_progress(rendezvous), 5);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_NO_PROGRESS);
+	assert_int_equal(rendezvous->n_restarts, 7);
+	assert_int_equal(rendezvous->budget.progress, 5);
 }
 
 WORLD_TEST(an_early_finisher_waits_for_the_others)
@@ -783,12 +789,12 @@ WORLD_TEST(an_early_finisher_waits_for_the_others)
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", NOW);
 	/* Nor does the job grow any more. */
 	take(rendezvous, RENDEZVOUS_JOIN, "d", NOW);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_RUNNING);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_RUNNING);
 	assert_view(rendezvous, "b", RENDEZVOUS_RUN, 1);
 	take(rendezvous, RENDEZVOUS_DONE, "c", NOW);
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_OPEN);
 	take(rendezvous, RENDEZVOUS_DONE, "b", NOW);
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_SUCCEEDED);
 	assert_view(rendezvous, "d", RENDEZVOUS_GO, -1);
 }
 
@@ -799,20 +805,20 @@ WORLD_TEST(a_failure_after_a_finish_is_the_jobs)
 	assert_world(rendezvous, "2: a b c");
 	take(rendezvous, RENDEZVOUS_DONE, "b", NOW);
 	take(rendezvous, RENDEZVOUS_DONE, "c", NOW);
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_OPEN);
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_SUCCEEDED);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_SUCCEEDED);
 }
 
 WORLD_TEST(a_member_that_drains_is_not_waited_for)
 {
 	take(rendezvous, RENDEZVOUS_DRAIN, "b", NOW);
 	assert_world(rendezvous, "2: a c");
-	assert_int_equal(rendezvous_world(rendezvous)->reason, WORLD_MEMBER_LEFT);
+	assert_int_equal(rendezvous->world.reason, WORLD_MEMBER_LEFT);
 	assert_view(rendezvous, "b", RENDEZVOUS_GO, -1);
 	take(rendezvous, RENDEZVOUS_LEAVE, "b", NOW + 1000);
 	assert_world(rendezvous, "2: a c");
-	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	assert_int_equal(rendezvous->n_restarts, 0);
 }
 
 TEST(worlds_have_multiples_of_the_unit)
@@ -842,6 +848,6 @@ TEST(a_job_that_all_have_left_is_over)
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 	take(rendezvous, RENDEZVOUS_DRAIN, "a", START + 1);
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", START + 2);
-	assert_int_equal(rendezvous_phase(rendezvous), RENDEZVOUS_CLOSED);
-	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_STOPPED);
+	assert_int_equal(rendezvous->phase, RENDEZVOUS_CLOSED);
+	assert_int_equal(rendezvous->verdict, RENDEZVOUS_STOPPED);
 }
