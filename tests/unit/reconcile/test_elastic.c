@@ -26,7 +26,8 @@ static struct observed_world *begin(struct scene *scene)
 SCENE_TEST(a_process_is_named_by_its_rank)
 {
 	begin(scene);
-	scene_exit_and_settle(scene, "worker", 0, 1, 1, 0);
+	scene_exit_and_decide(scene, "worker", 0, 1, 1, 0);
+	assert_true(scene->plan.is_failure_new);
 	assert_non_null(strstr(scene->status.failure->message, "exited with code 1"));
 	assert_non_null(strstr(scene->status.failure->message, "(rank 1, attempt 1)"));
 	assert_string_equal(scene->status.failure->rank, "1 of 2");

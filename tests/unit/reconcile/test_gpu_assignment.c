@@ -252,6 +252,8 @@ TABLE_TEST(a_process_gets_one_mig_device_at_most)
 	gpus_read(mig_devices, table->arena, &table->gpus);
 	make_simple(table, "", 0, 1, 0, 0);
 	deal_all(table, "worker-0 0:0");
+	make_simple(table, ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":1}}", 0, 1, 0, 0);
+	assert_int_equal(gpu_assignment_check(table->job, &table->gpus, &err), 0);
 	make_simple(table, ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":2}}", 0, 1, 0, 0);
 	assert_int_equal(gpu_assignment_check(table->job, &table->gpus, &err), ERR_LIMIT);
 	assert_non_null(strstr(err.text, "one MIG device"));

@@ -68,6 +68,7 @@ SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not)
 			    "TFJobSupervisorLost");
 	assert_string_equal(scene->status.failure->message, "muster was killed");
 	assert_int_equal(scene->status.exit_code, 125);
+	assert_int_equal(scene->status.roles[0].active, 0);
 	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPED);
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }

@@ -808,11 +808,21 @@ WORLD_TEST(a_failure_after_a_finish_is_the_jobs)
 	assert_int_equal(rendezvous->verdict, RENDEZVOUS_OPEN);
 	take(rendezvous, RENDEZVOUS_DONE, "a", NOW);
 	assert_int_equal(rendezvous->verdict, RENDEZVOUS_SUCCEEDED);
+	struct rendezvous *again CLEANUP(leave) = started_again(rendezvous, &two_to_four, NOW);
+
+	assert_int_equal(again->phase, RENDEZVOUS_CLOSED);
 }
 
 WORLD_TEST(a_member_that_drains_is_not_waited_for)
 {
-	take(rendezvous, RENDEZVOUS_DRAIN, "b", NOW);
+	struct member_report report = {.generation = 1, .activity = MEMBER_AT_WORK};
+
+	assert_int_equal(
+		member_call_apply(rendezvous, "b", &report, offer_of("b"), moment(NOW), NULL), 0);
+	assert_world(rendezvous, "1: a b c");
+	report.drains = true;
+	assert_int_equal(
+		member_call_apply(rendezvous, "b", &report, offer_of("b"), moment(NOW), NULL), 0);
 	assert_world(rendezvous, "2: a c");
 	assert_int_equal(rendezvous->world.reason, WORLD_MEMBER_LEFT);
 	assert_view(rendezvous, "b", RENDEZVOUS_GO, -1);
