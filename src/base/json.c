@@ -609,10 +609,8 @@ struct json *json_patched(const struct json *target, const struct json *patch)
 
 void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value)
 {
-	struct json *step = json_new_object();
+	struct json *step = json_new_texts("op", op, "path", path, NULL);
 
-	json_set_string(step, "op", op);
-	json_set_string(step, "path", path);
 	if (value)
 		json_set(step, "value", value);
 	json_append(patch, step);

@@ -1,7 +1,6 @@
 #include "base/line_text.h"
 
 #include "base/lookalike.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -310,7 +310,7 @@ static int build_yaml_value(struct valuer *valuer, const struct node *node, int 
 			    struct json **ret_value)
 {
 	const struct node *target = resolve_yaml_alias(node);
-	size_t cost = NODE_COST + (target->text ? strlen(target->text) : 0);
+	size_t cost = NODE_COST + (target->kind == NODE_SCALAR ? strlen(target->text) : 0);
 
 	/* Each visit costs, also through an alias: this bounds a small text of aliases to
 	 * aliases. */

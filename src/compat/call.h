@@ -1,7 +1,6 @@
 /* The muster command line that replaces an old program's, built word by word. */
 #pragma once
 
-#include "base/own.h"
 #include "command/command.h"
 
 #include <stddef.h>

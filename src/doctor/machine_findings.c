@@ -194,17 +194,6 @@ static void evaluate_memory(struct doctor_report *report)
 			    size_text_of(MEMORY_OF_WORKER).bytes);
 }
 
-/* Only if there is a limit, which is rare. */
-static void evaluate_address_space(struct doctor_report *report)
-{
-	int64_t most = report->facts->limits.address_space;
-
-	if (is_below(most, ADDRESSES_OF_WORKER))
-		finding_add(report, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
-			    "%s; TensorFlow reserves much more than it uses",
-			    size_text_of(most).bytes);
-}
-
 static void evaluate_state_folder(struct doctor_report *report)
 {
 	const struct doctor_state_folder *folder = &report->facts->state_folder;
@@ -309,24 +298,24 @@ static void evaluate_clock(struct doctor_report *report)
 			     : "not synchronized; matters when several machines train together");
 }
 
-/* A fraction of a core counts as one thread. */
-static void evaluate_cores(struct doctor_report *report)
+void evaluate_machine(struct doctor_report *report)
 {
 	double cores = report->facts->limits.cores;
+	int64_t most_addresses = report->facts->limits.address_space;
 
+	/* A fraction of a core counts as one thread. */
 	finding_add(report, "cores", DOCTOR_OK, NULL,
 		    "%g usable; each of %d workers gets " THREADS_VARIABLE "=%d", cores,
 		    WORKERS_TOLD, threads_of_replica(0, cores, WORKERS_TOLD));
-}
-
-void evaluate_machine(struct doctor_report *report)
-{
-	evaluate_cores(report);
 	evaluate_files(report);
 	evaluate_processes(report);
 	evaluate_group(report);
 	evaluate_memory(report);
-	evaluate_address_space(report);
+	/* Only if there is a limit, which is rare. */
+	if (is_below(most_addresses, ADDRESSES_OF_WORKER))
+		finding_add(report, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
+			    "%s; TensorFlow reserves much more than it uses",
+			    size_text_of(most_addresses).bytes);
 	evaluate_state_folder(report);
 	evaluate_shared_memory(report);
 	evaluate_gpu(report);

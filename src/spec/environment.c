@@ -2,7 +2,6 @@
 #include "spec/environment.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

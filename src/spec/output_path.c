@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define LETTERS "jxt%"

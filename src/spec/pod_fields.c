@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <string.h>

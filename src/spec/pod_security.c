@@ -1,6 +1,5 @@
 #include "spec/pod_security.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/own.h"

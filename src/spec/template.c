@@ -7,7 +7,6 @@
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GENERATOR "expression"

@@ -494,18 +494,6 @@ static bool may_be_read_otherwise(const struct database *database)
 	}
 }
 
-static int open_and_check(struct database *database, struct err *err)
-{
-	int rc = open_database_file(database, err);
-
-	if (rc == 0)
-		rc = check_format(database, err);
-	if (rc == 0 || !may_be_read_otherwise(database))
-		return rc;
-	rc = open_as_it_lies(database, err);
-	return rc < 0 ? rc : check_format(database, err);
-}
-
 int database_open(const char *folder, const struct database_design *design,
 		  struct database **ret_database, struct err *err)
 {
@@ -525,8 +513,16 @@ int database_open(const char *folder, const struct database_design *design,
 			return rc;
 	}
 	rc = check_database_not_empty(database, err);
+	if (rc < 0)
+		return rc;
+	rc = open_database_file(database, err);
 	if (rc == 0)
-		rc = open_and_check(database, err);
+		rc = check_format(database, err);
+	if (rc < 0 && may_be_read_otherwise(database)) {
+		rc = open_as_it_lies(database, err);
+		if (rc == 0)
+			rc = check_format(database, err);
+	}
 	if (rc == 0 && sqlite3_db_readonly(database->connection, "main") != 1)
 		rc = choose_journal(database, folder, err);
 	if (rc < 0)

@@ -129,16 +129,6 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 	return database_end(database, rc, err);
 }
 
-static void add_claim(struct statement *row, struct claim_list *claims, size_t *capacity)
-{
-	mem_grow(&claims->list, capacity, claims->count, sizeof(*claims->list));
-	claims->list[claims->count++] = (struct claim){
-		.number = (int) statement_integer(row, 0),
-		.owner_uid = mem_copy_text(statement_text(row, 1)),
-		.job_name = mem_copy_text(statement_text(row, 2)),
-	};
-}
-
 static int sqlite_list_claims(struct claims *claims, const char *kind, struct claim_list *ret_list,
 			      struct err *err)
 {
@@ -149,8 +139,14 @@ static int sqlite_list_claims(struct claims *claims, const char *kind, struct cl
 
 	if (rc < 0)
 		return rc;
-	while ((rc = statement_next(row, err)) == 1)
-		add_claim(row, &list, &capacity);
+	while ((rc = statement_next(row, err)) == 1) {
+		mem_grow(&list.list, &capacity, list.count, sizeof(*list.list));
+		list.list[list.count++] = (struct claim){
+			.number = (int) statement_integer(row, 0),
+			.owner_uid = mem_copy_text(statement_text(row, 1)),
+			.job_name = mem_copy_text(statement_text(row, 2)),
+		};
+	}
 	statement_finish(row);
 	if (rc < 0) {
 		claim_list_done(&list);

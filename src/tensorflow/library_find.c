@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "tensorflow/python_find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,24 +161,18 @@ static void search_python_installs(struct finding *finding)
 #define MULTIARCH "lib"
 #endif
 
-static void search_library_path(struct finding *finding)
-{
-	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
-	char *rest = list;
-
-	for (char *folder; !finding->place.path && (folder = strsep(&rest, ":"));)
-		if (folder[0])
-			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
-}
-
 static void search_system_libraries(struct finding *finding)
 {
 	static const char *const folders[] = {
 		"/usr/local/lib", "/usr/local/lib/" MULTIARCH, "/usr/lib", "/usr/lib/" MULTIARCH,
 		"/usr/lib64",     "/usr/local/lib64",
 	};
+	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
+	char *rest = list;
 
-	search_library_path(finding);
+	for (char *folder; !finding->place.path && (folder = strsep(&rest, ":"));)
+		if (folder[0])
+			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place.path; i++) {
 		char *folder CLEANUP(mem_free_text) =
 			mem_format("%s%s", finding->search->system_root, folders[i]);

@@ -79,31 +79,26 @@ static void set_patience(int fd, msec patience)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* Identifies a server that is no muster by its first bytes. gRPC begins with an HTTP/2 frame of
- * kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
-static const char *describe_unknown_server(const struct network_frame *frame, size_t len)
-{
-	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
-	const char *bytes = (const char *) frame;
-
-	if (len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings)))
-		return "a gRPC server (TensorFlow's?) already has the port";
-	return "another program than muster responds";
-}
-
 /* Returns 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what
  * answered instead. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)
 {
+	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
+	const char *bytes = (const char *) ret_answer;
 	ssize_t len = recv(fd, ret_answer, sizeof(*ret_answer), MSG_WAITALL);
 
 	if (len <= 0)
 		return len < 0 ? errno : ENODATA;
+	/* gRPC begins with an HTTP/2 frame of kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and
+	 * 6.5). */
+	bool is_grpc = len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings));
+
 	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
 		finding->is_stranger = true;
 		network_finding_fail(finding, NETWORK_ANSWER,
-				     describe_unknown_server(ret_answer, (size_t) len));
+				     is_grpc ? "a gRPC server (TensorFlow's?) already has the port"
+					     : "another program than muster responds");
 		return EPROTO;
 	}
 	if (!network_frame_has_name(ret_answer, peer->name)) {

@@ -142,27 +142,19 @@ static int check_session_status(const struct session *session, struct err *err)
 		       first_line, message);
 }
 
-/* A filter that matches no task leaves only the master's own, which is always included. */
-static void add_filter(struct text *config, const struct session_target *target)
-{
-	struct text filter CLEANUP(text_done) = {0};
-
-	if (target->reach == SESSION_ALL)
-		return;
-	if (target->reach == SESSION_TASK)
-		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
-	else
-		text_add(&filter, "/job:no_other_task");
-	protobuf_add_text(config, CONFIG_DEVICE_FILTERS, text_of(&filter));
-}
-
 static void connect_session(struct session *session, const struct session_target *target)
 {
 	const struct session_functions *functions = &session->functions;
 	struct TF_SessionOptions *options = functions->new_options();
-	struct text config CLEANUP(text_done) = {0};
+	struct text config CLEANUP(text_done) = {0}, filter CLEANUP(text_done) = {0};
 
-	add_filter(&config, target);
+	/* A filter that matches no task leaves only the master's own, which is always included. */
+	if (target->reach == SESSION_TASK)
+		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
+	else
+		text_add(&filter, "/job:no_other_task");
+	if (target->reach != SESSION_ALL)
+		protobuf_add_text(&config, CONFIG_DEVICE_FILTERS, text_of(&filter));
 	protobuf_add_number(&config, CONFIG_OPERATION_TIMEOUT_IN_MS, target->timeout);
 	functions->set_target(options, target->master);
 	functions->set_config(options, text_of(&config), config.len, session->status);
