@@ -37,15 +37,8 @@
 /* PEP 668: this file of the distribution says that pip must not change its Python. */
 static bool is_managed(const struct python_place *python)
 {
-	char *prefix CLEANUP(mem_free_text) = mem_copy_text(python->interpreter);
-
-	for (int n_parts = 2; n_parts; n_parts--) {
-		char *slash = strrchr(prefix, '/');
-
-		if (!slash)
-			return false;
-		*slash = '\0';
-	}
+	char *bin CLEANUP(mem_free_text) = file_folder_of(python->interpreter);
+	char *prefix CLEANUP(mem_free_text) = file_folder_of(bin);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/lib/python%s/EXTERNALLY-MANAGED", prefix,
 						       python->version ? python->version : "3");
 

@@ -1,6 +1,6 @@
 /* Makes the rows of the report from facts, in order. machine_findings.c has those of the machine.
  */
-#include "doctor/findings.h"
+#include "doctor/doctor.h"
 
 #include "base/mem.h"
 #include "base/names.h"

@@ -1,6 +1,6 @@
 /* Adds rows to the report, and compares the resources and limits of this machine with the needs of
  * TensorFlow's processes. */
-#include "doctor/findings.h"
+#include "doctor/doctor.h"
 #include "spec/environment.h"
 
 #include <assert.h>

@@ -132,7 +132,7 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 static int sqlite_list_claims(struct claims *claims, const char *kind, struct claim_list *ret_list,
 			      struct err *err)
 {
-	struct claim_list list = {0};
+	struct claim_list list CLEANUP(claim_list_done) = {0};
 	size_t capacity = 0;
 	struct statement *row;
 	int rc = database_statement(database_of_claims(claims), LIST_CLAIMS, &row, err, "t", kind);
@@ -148,11 +148,10 @@ static int sqlite_list_claims(struct claims *claims, const char *kind, struct cl
 		};
 	}
 	statement_finish(row);
-	if (rc < 0) {
-		claim_list_done(&list);
+	if (rc < 0)
 		return rc;
-	}
 	*ret_list = list;
+	list = (struct claim_list){0};
 	return 0;
 }
 
@@ -414,7 +413,7 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 		       struct err *err)
 {
 	bool needs_bodies = parts & (STORE_DOCUMENT | STORE_STATUS);
-	struct store_list list = {0};
+	struct store_list list CLEANUP(store_list_done) = {0};
 	size_t capacity = 0;
 	struct statement *row;
 	int rc = database_statement(database_of(store), needs_bodies ? LIST_ALL : LIST_SUMMARIES,
@@ -425,11 +424,10 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	while ((rc = statement_next(row, err)) == 1)
 		append_record_row(row, parts, &list, &capacity);
 	statement_finish(row);
-	if (rc < 0) {
-		store_list_done(&list);
+	if (rc < 0)
 		return rc;
-	}
 	*ret_list = list;
+	list = (struct store_list){0};
 	return 0;
 }
 

@@ -189,20 +189,6 @@ static int greet(int fd, const struct network_question *question, struct network
 	return failure;
 }
 
-/* A later failure keeps the results so far. */
-static void measure_round_trip(int fd, const struct network_question *question,
-			       struct network_finding *finding)
-{
-	double start = seconds_now();
-	struct exchange echo;
-
-	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT; i++) {
-		if (do_exchange(fd, question, 0, &echo, finding))
-			return;
-		update_least_round_trip(finding, &echo);
-	}
-}
-
 /* A link that passes small messages and drops large ones is typical of a wrong MTU: everything
  * connects, and the first real tensor hangs. */
 static void measure_bandwidth(int fd, const struct network_question *question,
@@ -251,7 +237,14 @@ static bool measure_network_peer(int fd, const struct network_question *question
 	if (!acquire_question_token(question))
 		return true;
 	set_patience(fd, PATIENCE);
-	measure_round_trip(fd, question, finding);
+	/* A later failure keeps the results so far. */
+	double start = seconds_now();
+	struct exchange echo;
+
+	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT &&
+			!do_exchange(fd, question, 0, &echo, finding);
+	     i++)
+		update_least_round_trip(finding, &echo);
 	if (finding->stage == NETWORK_DONE)
 		measure_bandwidth(fd, question, finding);
 	/* The pipe has room for the byte that was just taken out. */

@@ -63,13 +63,6 @@ static const struct library_function function_rows[] = {
 	{"TF_TensorByteSize", offsetof(struct session_functions, tensor_size)},
 };
 
-static int find_functions(const struct library *library, struct session_functions *ret_functions,
-			  struct err *err)
-{
-	return library_find_functions(library, function_rows, ARRAY_LEN(function_rows),
-				      ret_functions, err);
-}
-
 /* Fields of ConfigProto and RunOptions. */
 #define CONFIG_DEVICE_FILTERS 4
 #define CONFIG_OPERATION_TIMEOUT_IN_MS 11
@@ -167,23 +160,23 @@ int session_check_library(const struct library *library, struct err *err)
 {
 	struct session_functions functions;
 
-	return find_functions(library, &functions, err);
+	return library_find_functions(library, function_rows, ARRAY_LEN(function_rows), &functions,
+				      err);
 }
 
 int session_open(const struct library *library, const struct session_target *target,
 		 struct session **ret_session, struct err *err)
 {
 	struct session *session CLEANUP(session_cleanup) = mem_new(sizeof(*session));
-	struct session_functions functions;
-	int failure = find_functions(library, &functions, err);
+	int failure = library_find_functions(library, function_rows, ARRAY_LEN(function_rows),
+					     &session->functions, err);
 
 	if (failure)
 		return failure;
 	session->library = library;
-	session->functions = functions;
 	session->timeout = target->timeout;
 	session->status = library->new_status();
-	session->graph = functions.new_graph();
+	session->graph = session->functions.new_graph();
 	connect_session(session, target);
 	failure = check_session_status(session, err);
 	if (!failure)
