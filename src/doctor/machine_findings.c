@@ -11,24 +11,17 @@
 
 #define FOUND_SIZE 1024
 
-/* The command as this user would write it. */
-static const char *copy_fix(const struct doctor_report *report, const char *fix)
-{
-	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(report->arena, fix);
-
-	if (!copy || !report->facts->is_superuser)
-		return copy;
-	for (char *word; (word = strstr(copy, sudo));)
-		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
-	return copy;
-}
-
 void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...)
 {
+	static const char sudo[] = "sudo ";
+	char *copy = state == DOCTOR_OK ? NULL : arena_copy_text(report->arena, fix);
 	char found[FOUND_SIZE];
 	va_list values;
+
+	/* The command as this user would write it. */
+	for (char *word; copy && report->facts->is_superuser && (word = strstr(copy, sudo));)
+		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
 
 	va_start(values, format);
 	vsnprintf(found, sizeof(found), format, values);
@@ -38,7 +31,7 @@ void finding_add(struct doctor_report *report, const char *name, enum doctor_sta
 		.name = name,
 		.state = state,
 		.found = arena_copy_text(report->arena, found),
-		.fix = state == DOCTOR_OK ? NULL : copy_fix(report, fix),
+		.fix = copy,
 	};
 }
 

@@ -231,24 +231,19 @@ static void read_tasks(struct cluster_build *build, struct part name, struct par
 				 "");
 }
 
-static void add_missing_bar_fault(struct cluster_build *build, struct part part)
-{
-	if (part.len == 0)
-		fault_add(build->faults, part_place_of(part, 0), "",
-			  "an empty job: expected NAME|HOST:PORT(;HOST:PORT)*");
-	else
-		fault_add(build->faults, part_place_of(part, part.len), "",
-			  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
-			  shown_length(part.bytes, part.len), part.bytes);
-}
-
 /* NAME|HOST:PORT(;HOST:PORT)* */
 static void parse_cluster_job(struct cluster_build *build, struct part part)
 {
 	struct part rest = part, name, tasks;
 
 	if (!next_piece(&rest, '|', &name) || !next_piece(&rest, '|', &tasks)) {
-		add_missing_bar_fault(build, part);
+		if (part.len == 0)
+			fault_add(build->faults, part_place_of(part, 0), "",
+				  "an empty job: expected NAME|HOST:PORT(;HOST:PORT)*");
+		else
+			fault_add(build->faults, part_place_of(part, part.len), "",
+				  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
+				  shown_length(part.bytes, part.len), part.bytes);
 		return;
 	}
 	check_spec_job_name(build, name);

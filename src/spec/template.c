@@ -269,16 +269,6 @@ static void add_with_values(struct maker *maker, const struct field *field, cons
 
 /* Objects. */
 
-static struct json *make_typed(struct maker *maker, const char *value)
-{
-	struct json *typed = NULL;
-
-	if (!consume_template_size(maker, strlen(value)) ||
-	    json_read(value, strlen(value), &typed, NULL) < 0)
-		return json_new_string(value);
-	return typed;
-}
-
 static struct json *make_text(struct maker *maker, const struct field *field)
 {
 	const char *text = json_as_string(field->value, "");
@@ -290,8 +280,15 @@ static struct json *make_text(struct maker *maker, const struct field *field)
 						? parameters_find(maker, reference.name)
 						: NULL;
 
-	if (whole)
-		return make_typed(maker, whole->value);
+	if (whole) {
+		const char *value = whole->value;
+		struct json *typed = NULL;
+
+		return consume_template_size(maker, strlen(value)) &&
+				       json_read(value, strlen(value), &typed, NULL) == 0
+			       ? typed
+			       : json_new_string(value);
+	}
 	add_with_values(maker, field, text, &made);
 	return json_new_string(text_of(&made));
 }
