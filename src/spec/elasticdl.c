@@ -187,7 +187,7 @@ static struct json *template_new(const struct json *built, const char *type,
 	struct json *whole = manner->template ? pod_template_laid_over(manner->template, template)
 					      : json_ref(template);
 
-	pod_confine(json_get(whole, "spec"));
+	pod_confine(json_get(whole, "spec"), false);
 	return whole;
 }
 
