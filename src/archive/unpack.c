@@ -222,18 +222,6 @@ static int unpack_entries(struct unpacking *unpacking)
 	return rc;
 }
 
-/* tar pads its last block; a sender whose pipe is closed before that would report a failure. */
-static int read_rest(struct unpacking *unpacking)
-{
-	const void *bytes;
-	la_ssize_t len;
-
-	do
-		len = read_source(unpacking->reader, unpacking, &bytes);
-	while (len > 0);
-	return unpacking->rc;
-}
-
 static int unpack_all(struct unpacking *unpacking)
 {
 	const int options = ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
@@ -251,7 +239,13 @@ static int unpack_all(struct unpacking *unpacking)
 		rc = fail_writing(unpacking, "the tar stream");
 	if (!rc)
 		rc = finish_folder(unpacking);
-	return rc ? rc : read_rest(unpacking);
+	const void *bytes;
+
+	/* tar pads its last block; a sender whose pipe is closed before that would report a
+	 * failure. */
+	while (!rc && read_source(unpacking->reader, unpacking, &bytes) > 0)
+		;
+	return rc ? rc : unpacking->rc;
 }
 
 /* Additional bytes that the entries' headers may take, including long names. */

@@ -109,26 +109,6 @@ static int read_files(const struct options *old, const char *script, struct read
 	return read_object_if_there(service_file, &reading->service, err);
 }
 
-static int make_objects(const struct options *old, const struct reading *reading,
-			struct json **ret_list, struct err *err)
-{
-	const struct tf_spawner wanted = {
-		.n_workers = (int) option_number(old, "workers", 0),
-		.port = (int) option_number(old, "port", 0),
-		.tag = reading->tag,
-		.image = option_text(old, "image"),
-		.name_space = option_text(old, "namespace"),
-		.script = text_of(&reading->script),
-		.command = option_text(old, "command") ? text_of(&reading->command) : NULL,
-		.env = reading->variables.list,
-		.n_env = reading->variables.count,
-		.pod = reading->pod,
-		.service = reading->service,
-	};
-
-	return tf_spawner_objects_new(&wanted, ret_list, err);
-}
-
 static int spawn(const struct options *old, const char *script)
 {
 	struct reading reading CLEANUP(spawner_reading_done) = {0};
@@ -139,7 +119,21 @@ static int spawn(const struct options *old, const char *script)
 		return output_fail_with(EXIT_USAGE, "compat tf-spawner: no script specified");
 	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err))
 		return output_fail_with(EXIT_USAGE, "%s", err.text);
-	if (make_objects(old, &reading, &list, &err))
+	const struct tf_spawner wanted = {
+		.n_workers = (int) option_number(old, "workers", 0),
+		.port = (int) option_number(old, "port", 0),
+		.tag = reading.tag,
+		.image = option_text(old, "image"),
+		.name_space = option_text(old, "namespace"),
+		.script = text_of(&reading.script),
+		.command = option_text(old, "command") ? text_of(&reading.command) : NULL,
+		.env = reading.variables.list,
+		.n_env = reading.variables.count,
+		.pod = reading.pod,
+		.service = reading.service,
+	};
+
+	if (tf_spawner_objects_new(&wanted, &list, &err))
 		return output_fail(&err);
 	if (!option_flag(old, "dry-run"))
 		return tf_spawner_cluster->create(old, reading.tag, list);

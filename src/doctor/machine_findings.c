@@ -107,22 +107,17 @@ static void evaluate_files(struct doctor_report *report)
 			    limits->files);
 }
 
-/* Threads that may still be started, by this user's limit and by that of the control group. */
-static int64_t threads_left(const struct doctor_limits *limits)
-{
-	int64_t left = DOCTOR_UNKNOWN;
-
-	if (limits->processes >= 0 && limits->threads_in_use >= 0)
-		left = limits->processes > limits->threads_in_use
-			       ? limits->processes - limits->threads_in_use
-			       : 0;
-	return least_of(left, limits->group_processes_left);
-}
-
 static void evaluate_processes(struct doctor_report *report)
 {
 	const struct doctor_limits *limits = &report->facts->limits;
-	int64_t left = threads_left(limits);
+	bool is_known = limits->processes >= 0 && limits->threads_in_use >= 0;
+	int64_t unused = limits->processes - limits->threads_in_use;
+	/* Threads that may still be started, by this user's limit and by that of the control
+	 * group. */
+	int64_t left = least_of(!is_known    ? DOCTOR_UNKNOWN
+				: unused > 0 ? unused
+					     : 0,
+				limits->group_processes_left);
 	int64_t n_workers = left / THREADS_OF_WORKER;
 	bool is_group = left == limits->group_processes_left;
 	const char *fix = is_group ? "raise pids.max of the control group (docker run "

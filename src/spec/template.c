@@ -295,15 +295,6 @@ static struct json *make_text(struct maker *maker, const struct field *field)
 
 static struct json *make_value(struct maker *maker, const struct field *field);
 
-static struct json *make_array(struct maker *maker, const struct field *array)
-{
-	struct json *made = json_new_array();
-
-	for (size_t i = 0; i < json_count(array->value); i++)
-		json_append(made, make_value(maker, FIELD_ELEMENT(array, i)));
-	return made;
-}
-
 static struct json *make_object(struct maker *maker, const struct field *object)
 {
 	struct json *made = json_new_object();
@@ -326,20 +317,17 @@ static struct json *make_object(struct maker *maker, const struct field *object)
 
 static struct json *make_value(struct maker *maker, const struct field *field)
 {
-	switch (json_type_of(field->value)) {
-	case JSON_OBJECT:
+	if (json_is(field->value, JSON_OBJECT))
 		return make_object(maker, field);
-	case JSON_ARRAY:
-		return make_array(maker, field);
-	case JSON_STRING:
+	if (json_is(field->value, JSON_STRING))
 		return make_text(maker, field);
-	case JSON_NULL:
-	case JSON_BOOL:
-	case JSON_INTEGER:
-	case JSON_REAL:
-		break;
-	}
-	return json_new_copy(field->value);
+	if (!json_is(field->value, JSON_ARRAY))
+		return json_new_copy(field->value);
+	struct json *made = json_new_array();
+
+	for (size_t i = 0; i < json_count(field->value); i++)
+		json_append(made, make_value(maker, FIELD_ELEMENT(field, i)));
+	return made;
 }
 
 /* A template is for any namespace: a namespace without a reference was its author's. */
