@@ -274,21 +274,10 @@ static void evaluate_gpu(struct doctor_report *report)
 			    *gpu->holders ? gpu->holders : "none by this user's jobs");
 }
 
-static void evaluate_clock(struct doctor_report *report)
-{
-	if (!report->facts->is_clock_known)
-		return;
-	bool is_right = report->facts->is_clock_synchronized;
-
-	finding_add(report, "clock", is_right ? DOCTOR_OK : DOCTOR_WARNING,
-		    "sudo timedatectl set-ntp true", "%s",
-		    is_right ? "synchronized"
-			     : "not synchronized; matters when several machines train together");
-}
-
 void evaluate_machine(struct doctor_report *report)
 {
 	double cores = report->facts->limits.cores;
+	bool is_clock_right = report->facts->is_clock_synchronized;
 	int64_t most_addresses = report->facts->limits.address_space;
 
 	/* A fraction of a core counts as one thread. */
@@ -307,5 +296,11 @@ void evaluate_machine(struct doctor_report *report)
 	evaluate_state_folder(report);
 	evaluate_shared_memory(report);
 	evaluate_gpu(report);
-	evaluate_clock(report);
+	if (report->facts->is_clock_known)
+		finding_add(
+			report, "clock", is_clock_right ? DOCTOR_OK : DOCTOR_WARNING,
+			"sudo timedatectl set-ntp true", "%s",
+			is_clock_right
+				? "synchronized"
+				: "not synchronized; matters when several machines train together");
 }

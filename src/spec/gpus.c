@@ -163,11 +163,7 @@ gpu_set gpus_all(const struct gpus *gpus)
 
 size_t gpus_count(gpu_set set)
 {
-	size_t count = 0;
-
-	for (; set; set &= set - 1)
-		count++;
-	return count;
+	return (size_t) __builtin_popcountll(set);
 }
 
 static void add_words(const struct gpus *gpus, gpu_set set, bool are_ids, struct text *text)

@@ -195,28 +195,23 @@ char *job_secret_name(const char *job_name)
 	return mem_format("%s.env", job_name);
 }
 
-static bool reads_secret_variable(const struct json *container, const char *secret_name)
-{
-	const struct json *env = json_get(container, "env");
-
-	for (size_t i = 0; i < json_count(env); i++) {
-		const struct json *name =
-			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", "name", NULL);
-
-		if (text_equals(json_as_string(name, NULL), secret_name))
-			return true;
-	}
-	return false;
-}
-
 bool job_secret_is_named(const struct job *job)
 {
-	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	char *wanted CLEANUP(mem_free_text) = job_secret_name(job->name);
+	bool is_named = false;
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (reads_secret_variable(pod_template_container(job->roles[i].template), name))
-			return true;
-	return false;
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct json *container = pod_template_container(job->roles[i].template);
+		const struct json *env = json_get(container, "env");
+
+		for (size_t at = 0; at < json_count(env); at++)
+			is_named |= text_equals(
+				json_get_string(json_get_path(json_at(env, at), "valueFrom",
+							      "secretKeyRef", NULL),
+						"name", NULL),
+				wanted);
+	}
+	return is_named;
 }
 
 void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,
