@@ -207,21 +207,6 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 		       : 0;
 }
 
-/* A warning concerns a name that is not UTF-8, which is used unchanged. */
-static int unpack_entries(struct unpacking *unpacking)
-{
-	struct archive_entry *entry;
-	int status, rc = 0;
-
-	while (!rc &&
-	       (status = archive_read_next_header(unpacking->reader, &entry)) != ARCHIVE_EOF) {
-		if (status < ARCHIVE_WARN)
-			return fail_reading(unpacking, "the tar stream");
-		rc = unpack_entry(unpacking, entry);
-	}
-	return rc;
-}
-
 static int unpack_all(struct unpacking *unpacking)
 {
 	const int options = ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
@@ -232,8 +217,13 @@ static int unpack_all(struct unpacking *unpacking)
 		return fail_reading(unpacking, "the tar stream");
 	if (archive_write_disk_set_options(unpacking->disk, options) < ARCHIVE_OK)
 		return fail_writing(unpacking, "the tar stream");
-	int rc = unpack_entries(unpacking);
+	struct archive_entry *entry;
+	int status, rc = 0;
 
+	/* A warning concerns a name that is not UTF-8, which is used unchanged. */
+	while (!rc && (status = archive_read_next_header(unpacking->reader, &entry)) != ARCHIVE_EOF)
+		rc = status < ARCHIVE_WARN ? fail_reading(unpacking, "the tar stream")
+					   : unpack_entry(unpacking, entry);
 	/* Modes and times of directories are set last. */
 	if (archive_write_close(unpacking->disk) < ARCHIVE_OK && !rc)
 		rc = fail_writing(unpacking, "the tar stream");

@@ -163,7 +163,11 @@ gpu_set gpus_all(const struct gpus *gpus)
 
 size_t gpus_count(gpu_set set)
 {
-	return (size_t) __builtin_popcountll(set);
+	size_t count = 0;
+
+	for (; set; set &= set - 1)
+		count++;
+	return count;
 }
 
 static void add_words(const struct gpus *gpus, gpu_set set, bool are_ids, struct text *text)

@@ -208,7 +208,8 @@ char *job_pod_name(const struct job *job, const struct role *role, int index)
 
 char *job_words_new(const char *namespace_name, const char *name, const char *choice)
 {
-	return mem_format("%s%s%s%s%s", namespace_name ? "kubernetes/" : "",
-			  namespace_name ? namespace_name : "", namespace_name ? "/" : "", name,
-			  choice ? choice : "");
+	if (!choice)
+		choice = "";
+	return namespace_name ? mem_format("kubernetes/%s/%s%s", namespace_name, name, choice)
+			      : mem_format("%s%s", name, choice);
 }

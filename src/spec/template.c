@@ -219,29 +219,24 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 		field_refuse(&reader, field, "%s%s", sentence, similar_name(maker, name));
 }
 
-/* Only templates have ${{…}}, so one that cannot be replaced is an error. */
-static void refuse_typed(struct maker *maker, const struct field *field, const char *name)
+/* Adds the value of a reference. Only templates have ${{…}}, so one that cannot be replaced is an
+ * error. */
+static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
+				 const struct reference *reference, struct text *made)
 {
-	if (parameters_find(maker, name))
+	const char *name = reference->name;
+	const struct parameter *parameter = parameters_find(maker, name);
+
+	if (reference->is_typed && parameter)
 		field_refuse(&maker->reader, field,
 			     "Invalid value: ${{%s}} must be the whole value; inside a string "
 			     "write ${%s}",
 			     name, name);
-	else
+	else if (reference->is_typed)
 		field_refuse(&maker->reader, field, "Invalid value: unknown parameter %.100s%s",
 			     name, similar_name(maker, name));
-}
-
-/* Adds the value of a reference. */
-static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
-				 const struct reference *reference, struct text *made)
-{
-	const struct parameter *parameter = parameters_find(maker, reference->name);
-
-	if (reference->is_typed)
-		refuse_typed(maker, field, reference->name);
 	else if (!parameter)
-		note_unknown(maker, field, reference->name);
+		note_unknown(maker, field, name);
 	if (reference->is_typed || !parameter)
 		text_add_bytes(made, at, reference->len);
 	else if (consume_template_size(maker, strlen(parameter->value)))
