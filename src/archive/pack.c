@@ -128,12 +128,10 @@ void archive_pack_free(struct archive_pack *pack)
 
 static int read_link(struct archive_entry *entry, const char *path, struct err *err)
 {
-	char target[4096];
-	ssize_t len = readlink(path, target, sizeof(target) - 1);
+	char target[4096] = "";
 
-	if (len < 0)
+	if (readlink(path, target, sizeof(target) - 1) < 0)
 		return err_set_errno(err, errno, "cannot read the link '%s'", path);
-	target[len] = '\0';
 	archive_entry_copy_symlink(entry, target);
 	return 0;
 }

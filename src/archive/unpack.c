@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define HEADER_SIZE ((uint64_t) 16 * 1024) /* largest entry header, including all its parts */
@@ -208,33 +207,6 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 		       : 0;
 }
 
-/* A warning concerns a name that is not UTF-8, which is used unchanged. */
-static int unpack_entries(struct unpacking *unpacking)
-{
-	struct archive_entry *entry;
-	int status, rc = 0;
-
-	while (!rc &&
-	       (status = archive_read_next_header(unpacking->reader, &entry)) != ARCHIVE_EOF) {
-		if (status < ARCHIVE_WARN)
-			return fail_reading(unpacking, "the tar stream");
-		rc = unpack_entry(unpacking, entry);
-	}
-	return rc;
-}
-
-/* tar pads its last block; a sender whose pipe is closed before that would report a failure. */
-static int read_rest(struct unpacking *unpacking)
-{
-	const void *bytes;
-	la_ssize_t len;
-
-	do
-		len = read_source(unpacking->reader, unpacking, &bytes);
-	while (len > 0);
-	return unpacking->rc;
-}
-
 static int unpack_all(struct unpacking *unpacking)
 {
 	const int options = ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
@@ -245,14 +217,25 @@ static int unpack_all(struct unpacking *unpacking)
 		return fail_reading(unpacking, "the tar stream");
 	if (archive_write_disk_set_options(unpacking->disk, options) < ARCHIVE_OK)
 		return fail_writing(unpacking, "the tar stream");
-	int rc = unpack_entries(unpacking);
+	struct archive_entry *entry;
+	int status, rc = 0;
 
+	/* A warning concerns a name that is not UTF-8, which is used unchanged. */
+	while (!rc && (status = archive_read_next_header(unpacking->reader, &entry)) != ARCHIVE_EOF)
+		rc = status < ARCHIVE_WARN ? fail_reading(unpacking, "the tar stream")
+					   : unpack_entry(unpacking, entry);
 	/* Modes and times of directories are set last. */
 	if (archive_write_close(unpacking->disk) < ARCHIVE_OK && !rc)
 		rc = fail_writing(unpacking, "the tar stream");
 	if (!rc)
 		rc = finish_folder(unpacking);
-	return rc ? rc : read_rest(unpacking);
+	const void *bytes;
+
+	/* tar pads its last block; a sender whose pipe is closed before that would report a
+	 * failure. */
+	while (!rc && read_source(unpacking->reader, unpacking, &bytes) > 0)
+		;
+	return rc ? rc : unpacking->rc;
 }
 
 /* Additional bytes that the entries' headers may take, including long names. */

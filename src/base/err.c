@@ -6,20 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts quote names from files, which must not control the terminal. */
-static void remove_control_characters(char *text)
-{
-	for (; *text; text++)
-		if (((unsigned char) *text < ' ' && *text != '\n') || *text == '\x7f')
-			*text = '?';
-}
-
 PRINTF_LIKE(3, 0)
 static void write_text(struct err *err, enum err_code code, const char *format, va_list values)
 {
 	err->code = code;
 	vsnprintf(err->text, sizeof(err->text), format, values);
-	remove_control_characters(err->text);
+	/* Texts quote names from files, which must not control the terminal. */
+	for (char *at = err->text; *at; at++)
+		if (((unsigned char) *at < ' ' && *at != '\n') || *at == '\x7f')
+			*at = '?';
 }
 
 int err_set(struct err *err, enum err_code code, const char *format, ...)

@@ -135,56 +135,52 @@ void fields_write(struct json *object, const struct json_field *fields, const vo
 
 /* Reading. */
 
-/* Where an object is, for errors: `key` of its parent, or element `index` of that list. */
-struct field_place {
-	const struct field_place *parent;
-	const char *key;
-	size_t index;
-	bool is_element;
-};
-
-static void add_place(struct text *text, const struct field_place *place)
-{
-	if (!place || !place->key)
-		return;
-	add_place(text, place->parent);
-	text_add(text, place->key);
-	if (place->is_element)
-		text_addf(text, "[%zu]", place->index);
-	text_add_char(text, '.');
-}
-
+/* Reads one object. Errors say where it is: `key` of its parent, or element `index` of that
+ * list. */
 struct field_reader {
 	struct arena *arena;
 	struct err *err;
+	const struct field_reader *parent; /* NULL: none */
+	const char *key;
+	bool is_element;
+	size_t index;
 };
 
-static int refuse(const struct field_reader *reader, const struct field_place *place,
-		  const struct json_field *field, const char *expected)
+static void add_place(struct text *text, const struct field_reader *reader)
+{
+	if (!reader || !reader->key)
+		return;
+	add_place(text, reader->parent);
+	text_add(text, reader->key);
+	if (reader->is_element)
+		text_addf(text, "[%zu]", reader->index);
+	text_add_char(text, '.');
+}
+
+static int refuse(const struct field_reader *reader, const struct json_field *field,
+		  const char *expected)
 {
 	struct text path CLEANUP(text_done) = {0};
 
 	if (field->presence == FIELD_TOLERATED)
 		return 0;
-	add_place(&path, place);
+	add_place(&path, reader);
 	return err_set(reader->err, ERR_INVALID, "%s%s: expected %s", text_of(&path), field->key,
 		       expected);
 }
 
-static int refuse_word(const struct field_reader *reader, const struct field_place *place,
-		       const struct json_field *field)
+static int refuse_word(const struct field_reader *reader, const struct json_field *field)
 {
 	struct text text CLEANUP(text_done) = {0};
 
 	for (int64_t i = 0; i < field->most; i++)
 		if (field->words[i])
 			text_addf(&text, "%s%s", text.len ? ", " : "one of ", field->words[i]);
-	return refuse(reader, place, field, text_of(&text));
+	return refuse(reader, field, text_of(&text));
 }
 
 static int read_number(const struct field_reader *reader, const struct json *value,
-		       const struct field_place *place, const struct json_field *field,
-		       int64_t *ret_number)
+		       const struct json_field *field, int64_t *ret_number)
 {
 	struct text expected CLEANUP(text_done) = {0};
 	int64_t number = json_as_integer(value, 0);
@@ -195,11 +191,11 @@ static int read_number(const struct field_reader *reader, const struct json *val
 	}
 	text_addf(&expected, "a whole number from %" PRId64 " to %" PRId64, field->least,
 		  field->most);
-	return refuse(reader, place, field, text_of(&expected));
+	return refuse(reader, field, text_of(&expected));
 }
 
 static int read_scalar(const struct field_reader *reader, const struct json *value,
-		       const struct field_place *place, const struct json_field *field, void *at)
+		       const struct json_field *field, void *at)
 {
 	const char *text = json_as_string(value, NULL);
 	int64_t number = field->least;
@@ -208,17 +204,17 @@ static int read_scalar(const struct field_reader *reader, const struct json *val
 	switch (field->kind) {
 	case FIELD_TEXT:
 		if (!text || (field->accepts && !field->accepts(text)))
-			return refuse(reader, place, field,
+			return refuse(reader, field,
 				      field->wanted && text ? field->wanted : "text");
 		*(const char **) at = arena_copy_text(reader->arena, text);
 		return 0;
 	case FIELD_TIME:
 		if (!text || text_read_time(text, at, NULL) < 0)
-			return refuse(reader, place, field, "a time (RFC 3339)");
+			return refuse(reader, field, "a time (RFC 3339)");
 		return 0;
 	case FIELD_FLAG:
 		if (!json_is(value, JSON_BOOL))
-			return refuse(reader, place, field, "true or false");
+			return refuse(reader, field, "true or false");
 		*(bool *) at = json_as_bool(value, false);
 		return 0;
 	case FIELD_TRUTH:
@@ -227,15 +223,15 @@ static int read_scalar(const struct field_reader *reader, const struct json *val
 	case FIELD_WORD:
 		number = name_find_word(field->words, (size_t) field->most, text ? text : "");
 		if (number < 0)
-			return refuse_word(reader, place, field);
+			return refuse_word(reader, field);
 		*(int *) at = (int) number;
 		return 0;
 	case FIELD_INT:
-		rc = read_number(reader, value, place, field, &number);
+		rc = read_number(reader, value, field, &number);
 		*(int *) at = (int) number;
 		return rc;
 	case FIELD_LONG:
-		return read_number(reader, value, place, field, at);
+		return read_number(reader, value, field, at);
 	case FIELD_VALUE:
 		rc = field->read(value, reader->arena, at, reader->err);
 		if (rc < 0)
@@ -253,58 +249,55 @@ static int read_scalar(const struct field_reader *reader, const struct json *val
 }
 
 static int read_members(const struct field_reader *reader, const struct json *object,
-			const struct field_place *place, const struct json_field *fields,
-			void *into);
+			const struct json_field *fields, void *into);
 
 /* `elements`: an array with room for them. */
-static int read_elements(const struct field_reader *reader, const struct json *value,
-			 const struct field_place *parent, const struct json_field *field,
-			 char *elements)
+static int read_elements(const struct field_reader *parent, const struct json *value,
+			 const struct json_field *field, char *elements)
 {
+	struct field_reader reader = {parent->arena, parent->err, parent, field->key, true, 0};
 	bool is_map = field->kind == FIELD_MAP;
-	struct field_place place = {.parent = parent, .key = field->key, .is_element = true};
 	const char *key = NULL;
 	struct json *element;
 	int rc = 0;
 
-	for (; rc == 0 && place.index < json_count(value); place.index++) {
-		char *at = elements + place.index * field->size;
+	for (; rc == 0 && reader.index < json_count(value); reader.index++) {
+		char *at = elements + reader.index * field->size;
 
-		element = json_at(value, place.index);
+		element = json_at(value, reader.index);
 		if (is_map && json_next(value, &key, &element))
-			*(const char **) at = arena_copy_text(reader->arena, key);
+			*(const char **) at = arena_copy_text(reader.arena, key);
 		if (field->kind == FIELD_LINES)
 			*(const char **) at =
-				arena_copy_text(reader->arena, json_as_string(element, ""));
+				arena_copy_text(reader.arena, json_as_string(element, ""));
 		else
-			rc = read_members(reader, element, &place, field->fields + is_map, at);
+			rc = read_members(&reader, element, field->fields + is_map, at);
 	}
 	return rc;
 }
 
 static int read_structs(const struct field_reader *reader, const struct json *value,
-			const struct field_place *parent, const struct json_field *field,
-			void *owner)
+			const struct json_field *field, void *owner)
 {
-	const struct field_place place = {.parent = parent, .key = field->key};
+	const struct field_reader inner = {reader->arena, reader->err, reader, field->key};
 	bool is_list = field->kind == FIELD_LINES || field->kind == FIELD_LIST;
 	size_t count = has_count(field) ? json_count(value) : 1;
 	void *at = (char *) owner + field->offset;
 
 	if (!json_is(value, is_list ? JSON_ARRAY : JSON_OBJECT))
-		return refuse(reader, parent, field, is_list ? "a list" : "an object");
+		return refuse(reader, field, is_list ? "a list" : "an object");
 	if (is_list && count > (size_t) field->most)
-		return refuse(reader, parent, field, "a shorter list");
+		return refuse(reader, field, "a shorter list");
 	if (field->kind != FIELD_STRUCT)
 		at = *(void **) at = arena_take_array(reader->arena, count, field->size);
 	if (!has_count(field))
-		return read_members(reader, value, &place, field->fields, at);
+		return read_members(&inner, value, field->fields, at);
 	*(size_t *) ((char *) owner + field->count) = count;
-	return read_elements(reader, value, parent, field, at);
+	return read_elements(reader, value, field, at);
 }
 
 static int read_field(const struct field_reader *reader, const struct json *object,
-		      const struct field_place *place, const struct json_field *field, void *owner)
+		      const struct json_field *field, void *owner)
 {
 	const struct json *value = json_get(object, field->key);
 	void *at = (char *) owner + field->offset;
@@ -316,32 +309,30 @@ static int read_field(const struct field_reader *reader, const struct json *obje
 	if (json_is(value, JSON_NULL) && field->presence != FIELD_NEEDED)
 		return 0;
 	return field->kind >= FIELD_LINES && field->kind <= FIELD_POINTER
-		       ? read_structs(reader, value, place, field, owner)
-		       : read_scalar(reader, value, place, field, at);
+		       ? read_structs(reader, value, field, owner)
+		       : read_scalar(reader, value, field, at);
 }
 
 static int read_members(const struct field_reader *reader, const struct json *object,
-			const struct field_place *place, const struct json_field *fields,
-			void *into)
+			const struct json_field *fields, void *into)
 {
 	int rc = 0;
 
 	for (; rc == 0 && fields->key; fields++)
 		if (fields->kind == FIELD_PART)
-			rc = read_members(reader, object, place, fields->fields,
+			rc = read_members(reader, object, fields->fields,
 					  (char *) into + fields->offset);
 		else if (fields->presence != FIELD_HIDDEN)
-			rc = read_field(reader, object, place, fields, into);
+			rc = read_field(reader, object, fields, into);
 	return rc;
 }
 
 int fields_read(const struct json *object, const char *path, const struct json_field *fields,
 		struct arena *arena, void *into, struct err *err)
 {
-	const struct field_reader reader = {.arena = arena, .err = err};
-	const struct field_place place = {.key = path};
+	const struct field_reader reader = {.arena = arena, .err = err, .key = path};
 
-	return read_members(&reader, object, &place, fields, into);
+	return read_members(&reader, object, fields, into);
 }
 
 /* Comparing: field by field, not as JSON, because every reconcile pass does it. */

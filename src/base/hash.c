@@ -42,15 +42,6 @@ static void store_big_endian(uint8_t *bytes, uint64_t number, size_t size)
 		bytes[i] = (uint8_t) number;
 }
 
-static void expand(const uint8_t *block, uint32_t words[ROUNDS])
-{
-	for (size_t i = 0; i < 16; i++, block += 4)
-		words[i] = (uint32_t) block[0] << 24 | (uint32_t) block[1] << 16 |
-			   (uint32_t) block[2] << 8 | block[3];
-	for (size_t i = 16; i < ROUNDS; i++)
-		words[i] = rotate(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
-}
-
 /* The function of b, c and d in round `i`, plus its constant. */
 static uint32_t mix(size_t i, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -68,7 +59,11 @@ static void hash_sha1_block(uint32_t state[5], const uint8_t *block)
 	uint32_t words[ROUNDS];
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
 
-	expand(block, words);
+	for (size_t i = 0; i < 16; i++, block += 4)
+		words[i] = (uint32_t) block[0] << 24 | (uint32_t) block[1] << 16 |
+			   (uint32_t) block[2] << 8 | block[3];
+	for (size_t i = 16; i < ROUNDS; i++)
+		words[i] = rotate(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		uint32_t next = rotate(a, 5) + mix(i, b, c, d) + e + words[i];
 
@@ -85,19 +80,6 @@ static void hash_sha1_block(uint32_t state[5], const uint8_t *block)
 	state[4] += e;
 }
 
-/* The remaining bytes, a bit, zeros, and the length in bits: one block or two. */
-static void hash_sha1_tail(uint32_t state[5], const uint8_t *bytes, size_t left, size_t len)
-{
-	uint8_t end[2 * BLOCK_SIZE] = {0};
-	size_t size = left + 1 + LENGTH_SIZE > BLOCK_SIZE ? 2 * BLOCK_SIZE : BLOCK_SIZE;
-
-	memcpy(end, bytes, left);
-	end[left] = 0x80;
-	store_big_endian(end + size - LENGTH_SIZE, (uint64_t) len * 8, LENGTH_SIZE);
-	for (size_t at = 0; at < size; at += BLOCK_SIZE)
-		hash_sha1_block(state, end + at);
-}
-
 void sha1(const void *bytes, size_t len, uint8_t ret_digest[SHA1_SIZE])
 {
 	uint32_t state[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
@@ -106,7 +88,15 @@ void sha1(const void *bytes, size_t len, uint8_t ret_digest[SHA1_SIZE])
 
 	for (; left >= BLOCK_SIZE; block += BLOCK_SIZE, left -= BLOCK_SIZE)
 		hash_sha1_block(state, block);
-	hash_sha1_tail(state, block, left, len);
+	/* The remaining bytes, a bit, zeros, and the length in bits: one block or two. */
+	uint8_t end[2 * BLOCK_SIZE] = {0};
+	size_t size = left + 1 + LENGTH_SIZE > BLOCK_SIZE ? 2 * BLOCK_SIZE : BLOCK_SIZE;
+
+	memcpy(end, block, left);
+	end[left] = 0x80;
+	store_big_endian(end + size - LENGTH_SIZE, (uint64_t) len * 8, LENGTH_SIZE);
+	for (size_t at = 0; at < size; at += BLOCK_SIZE)
+		hash_sha1_block(state, end + at);
 	for (size_t i = 0; i < 5; i++)
 		store_big_endian(ret_digest + 4 * i, state[i], 4);
 }

@@ -130,31 +130,25 @@ static size_t token_length(const char *bytes, size_t len)
 	return n ? n : 1;
 }
 
-static void add_mended_token(struct text *text, const char *token, size_t len)
-{
-	if (*token == '"') {
-		add_mended_string(text, token, len);
-		return;
-	}
-	text_add_bytes(text, token, len);
-	/* An integer with this many digits may exceed 64 bits. */
-	if (len > 18 && !memchr(token, '.', len) && !memchr(token, 'e', len) &&
-	    !memchr(token, 'E', len))
-		text_add(text, "e0");
-}
-
 static void add_mended(struct text *text, const char *bytes, size_t len)
 {
 	int depth = 0;
 
 	for (size_t i = 0, n; i < len; i += n) {
-		char byte = bytes[i];
+		const char *token = bytes + i;
+		char byte = *token;
 
-		n = token_length(bytes + i, len - i);
+		n = token_length(token, len - i);
 		if ((byte == '[' || byte == '{') && ++depth == JSON_DEPTH_LIMIT + 1)
 			text_add(text, "null");
-		if (depth <= JSON_DEPTH_LIMIT)
-			add_mended_token(text, bytes + i, n);
+		if (depth <= JSON_DEPTH_LIMIT && byte == '"')
+			add_mended_string(text, token, n);
+		else if (depth <= JSON_DEPTH_LIMIT)
+			text_add_bytes(text, token, n);
+		/* An integer with this many digits may exceed 64 bits. */
+		if (depth <= JSON_DEPTH_LIMIT && byte != '"' && n > 18 && !memchr(token, '.', n) &&
+		    !memchr(token, 'e', n) && !memchr(token, 'E', n))
+			text_add(text, "e0");
 		if (byte == ']' || byte == '}')
 			depth--;
 	}
@@ -609,10 +603,8 @@ struct json *json_patched(const struct json *target, const struct json *patch)
 
 void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value)
 {
-	struct json *step = json_new_object();
+	struct json *step = json_new_texts("op", op, "path", path, NULL);
 
-	json_set_string(step, "op", op);
-	json_set_string(step, "path", path);
 	if (value)
 		json_set(step, "value", value);
 	json_append(patch, step);

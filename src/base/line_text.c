@@ -1,7 +1,6 @@
 #include "base/line_text.h"
 
 #include "base/lookalike.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -228,18 +227,14 @@ static const struct block {
 	{0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
 };
 
-static uint32_t code_point(const unsigned char *bytes, size_t size)
+/* Of a UTF-8 character. */
+static size_t columns_of(const unsigned char *bytes, size_t size)
 {
 	static const unsigned char payload[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	uint32_t code = bytes[0] & payload[size];
 
 	for (size_t i = 1; i < size; i++)
 		code = code << 6 | (bytes[i] & 0x3f);
-	return code;
-}
-
-static size_t columns_of(uint32_t code)
-{
 	for (size_t i = 0; i < ARRAY_LEN(blocks) && code >= blocks[i].first; i++)
 		if (code <= blocks[i].last)
 			return blocks[i].columns;
@@ -260,7 +255,7 @@ static size_t advance_line_column(const unsigned char *bytes, size_t len, size_t
 	if (bytes[0] == '\t')
 		*column += TAB_STOP - *column % TAB_STOP;
 	else
-		*column += size ? columns_of(code_point(bytes, size)) : 1;
+		*column += size ? columns_of(bytes, size) : 1;
 	return size ? size : 1;
 }
 

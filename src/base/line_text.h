@@ -2,7 +2,6 @@
  * and no sequences that move a terminal's cursor or ring its bell. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 
 #include <stddef.h>

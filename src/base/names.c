@@ -1,7 +1,6 @@
 #include "base/names.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>

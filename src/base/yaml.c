@@ -377,19 +377,6 @@ static int read_yaml(const char *bytes, size_t len, struct document_list *list,
 	return rc;
 }
 
-static int read_json(const char *bytes, size_t len, struct document_list *list, struct err *err)
-{
-	struct json *value CLEANUP(json_cleanup) = NULL;
-	int rc = json_read(bytes, len, &value, err);
-
-	if (rc < 0)
-		return rc;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct node *root = yaml_json_nodes(bytes, len, value, arena);
-
-	return add_document(list, &arena, root, err);
-}
-
 /* Brackets followed by a quote, a number or the closing bracket; a YAML flow style seldom begins
  * so. */
 static bool looks_like_json(const char *bytes, size_t len)
@@ -409,14 +396,19 @@ static bool looks_like_json(const char *bytes, size_t len)
 static int read_documents(const char *bytes, size_t len, struct document_list *list,
 			  struct err *err)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = NULL;
+	struct json *value CLEANUP(json_cleanup) = NULL;
 	struct err yaml_err = {0};
 	bool is_unreadable = false;
 	int rc = read_yaml(bytes, len, list, &is_unreadable, &yaml_err);
 
-	if (rc < 0 && is_unreadable && list->count == 0 && looks_like_json(bytes, len))
-		return read_json(bytes, len, list, err);
-	err_copy(err, &yaml_err);
-	return rc;
+	if (rc == 0 || !is_unreadable || list->count > 0 || !looks_like_json(bytes, len))
+		return err_copy(err, &yaml_err);
+	rc = json_read(bytes, len, &value, err);
+	if (rc < 0)
+		return rc;
+	arena = arena_new();
+	return add_document(list, &arena, yaml_json_nodes(bytes, len, value, arena), err);
 }
 
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,

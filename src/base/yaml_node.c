@@ -1,6 +1,7 @@
 #include "base/yaml_node.h"
 
 #include "base/lookalike.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -65,37 +66,18 @@ static const struct node *resolve_yaml_alias(const struct node *node)
 	return node->kind == NODE_ALIAS ? node->target : node;
 }
 
-static const char *word_of_type(enum json_type type)
-{
-	static const char *const words[] = {
-		[JSON_NULL] = "null",  [JSON_BOOL] = "bool",  [JSON_INTEGER] = "int",
-		[JSON_REAL] = "float", [JSON_STRING] = "str", [JSON_ARRAY] = "seq",
-		[JSON_OBJECT] = "map",
-	};
-
-	return words[type];
-}
-
-/* The type that one of YAML's own tags requires of a scalar; false for tags that require
- * nothing. */
-static bool type_of_tag(const char *tag, enum json_type *ret_type)
-{
-	static const enum json_type types[] = {JSON_NULL, JSON_BOOL, JSON_INTEGER, JSON_REAL};
-
-	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		if (!text_starts_with(tag, TAG("")) ||
-		    !text_equals(tag + strlen(TAG("")), word_of_type(types[i])))
-			continue;
-		*ret_type = types[i];
-		return true;
-	}
-	return false;
-}
+/* YAML's own tags that require a type of a scalar. */
+static const char *const tag_words[] = {
+	[JSON_NULL] = TAG("null"),
+	[JSON_BOOL] = TAG("bool"),
+	[JSON_INTEGER] = TAG("int"),
+	[JSON_REAL] = TAG("float"),
+};
 
 /* The value of the scalar. Tags other than YAML's own are ignored, as in go-yaml. */
 static int resolve(struct valuer *valuer, const struct node *node, struct yaml_scalar *ret_scalar)
 {
-	enum json_type wanted;
+	int wanted = name_find_word(tag_words, ARRAY_LEN(tag_words), node->tag);
 
 	*ret_scalar = (struct yaml_scalar){.type = JSON_STRING};
 	if (!node->tag) {
@@ -106,13 +88,13 @@ static int resolve(struct valuer *valuer, const struct node *node, struct yaml_s
 	if (text_equals(node->tag, TAG("binary")))
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
 				  "!!binary is not supported; write the text itself");
-	if (!type_of_tag(node->tag, &wanted))
+	if (wanted < 0)
 		return 0;
 	struct yaml_scalar scalar = yaml_resolve(node->text);
 
-	if (scalar.type != wanted && (wanted != JSON_REAL || scalar.type != JSON_INTEGER))
+	if ((int) scalar.type != wanted && (wanted != JSON_REAL || scalar.type != JSON_INTEGER))
 		return yaml_fault(valuer->err, ERR_INVALID, node->place, "'%s' is not a !!%s",
-				  node->text, word_of_type(wanted));
+				  node->text, tag_words[wanted] + strlen(TAG("")));
 	*ret_scalar = scalar;
 	return 0;
 }
@@ -310,7 +292,7 @@ static int build_yaml_value(struct valuer *valuer, const struct node *node, int 
 			    struct json **ret_value)
 {
 	const struct node *target = resolve_yaml_alias(node);
-	size_t cost = NODE_COST + (target->text ? strlen(target->text) : 0);
+	size_t cost = NODE_COST + (target->kind == NODE_SCALAR ? strlen(target->text) : 0);
 
 	/* Each visit costs, also through an alias: this bounds a small text of aliases to
 	 * aliases. */

@@ -34,15 +34,6 @@ static int base_of(const char **digits)
 	return base ? base : 8;
 }
 
-static int digit_of(char byte)
-{
-	if (byte >= '0' && byte <= '9')
-		return byte - '0';
-	char letter = (char) (byte | 0x20);
-
-	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 16;
-}
-
 static bool read_magnitude(const char *digits, int base, uint64_t *ret_magnitude)
 {
 	uint64_t magnitude = 0;
@@ -50,7 +41,9 @@ static bool read_magnitude(const char *digits, int base, uint64_t *ret_magnitude
 	if (!*digits)
 		return false;
 	for (; *digits; digits++) {
-		int digit = digit_of(*digits);
+		static const char known[] = "0123456789abcdef";
+		const char *found = strchr(known, *digits >= 'A' ? *digits | 0x20 : *digits);
+		int digit = found ? (int) (found - known) : base;
 
 		if (digit >= base ||
 		    __builtin_mul_overflow(magnitude, (uint64_t) base, &magnitude) ||

@@ -10,7 +10,6 @@
 #include "command/output.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 void call_done(struct call *call)

@@ -97,12 +97,17 @@ static const char *const remote_variables[] = {
 	"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
 	"TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
 
-/* Appends the names of the variables that are set, from the one at `first` on: "A, B". */
-static void add_set_ones(size_t first, struct text *text)
+/* Prints "A, B: SENTENCE" with the names of the variables that are set, from the one at `first`
+ * on. */
+static void print_set_ones(size_t first, const char *sentence)
 {
+	struct text set CLEANUP(text_done) = {0};
+
 	for (size_t i = first; i < ARRAY_LEN(remote_variables); i++)
 		if (variable(remote_variables[i]))
-			text_addf(text, "%s%s", text->len ? ", " : "", remote_variables[i]);
+			text_addf(&set, "%s%s", set.len ? ", " : "", remote_variables[i]);
+	if (set.len)
+		output_print_message("%s: %s", text_of(&set), sentence);
 }
 
 /* A URL without a port gets the port of the old scripts' servers. The port is the part after the
@@ -118,30 +123,25 @@ static char *url_of_servers(const char *url)
 	return mem_format("%s:%s", url, port ? port : DEFAULT_PORT);
 }
 
-static void add_given(struct call *call, const char *option, const struct options *old,
-		      const char *name)
+static const char *given(const struct options *old, const char *name)
 {
-	if (option_is_given(old, name))
-		call_add_value(call, option, option_text(old, name));
+	return option_is_given(old, name) ? option_text(old, name) : NULL;
 }
 
 static int check_servers(const struct options *old, const char *url)
 {
 	struct call call CLEANUP(call_done) = {0};
 	char *servers CLEANUP(mem_free_text) = url_of_servers(url);
-	struct text set CLEANUP(text_done) = {0};
 
-	add_set_ones(0, &set);
-	if (set.len)
-		output_print_message("%s: no effect on existing servers", text_of(&set));
+	print_set_ones(0, "no effect on existing servers");
 	if (option_flag(old, "leave-container-running"))
 		output_print_message(
 			"--leave-container-running: existing servers are never stopped");
 	call_add(&call, "check");
 	call_add(&call, "remote");
 	call_add_value(&call, "--servers", servers);
-	add_given(&call, "--workers", old, "num-workers");
-	add_given(&call, "--ps", old, "num-parameter-servers");
+	call_add_value(&call, "--workers", given(old, "num-workers"));
+	call_add_value(&call, "--ps", given(old, "num-parameter-servers"));
 	dist_test_add_model(&call, old);
 	return call_run(&call, old);
 }
@@ -149,14 +149,9 @@ static int check_servers(const struct options *old, const char *url)
 static int check_cluster(const struct options *old)
 {
 	struct call call CLEANUP(call_done) = {0};
-	struct text set CLEANUP(text_done) = {0};
 
-	add_set_ones(1, &set);
-	if (set.len)
-		output_print_message(
-			"%s: muster does not create a cluster at a cloud provider; it uses the "
-			"current context of the kubeconfig",
-			text_of(&set));
+	print_set_ones(1, "muster does not create a cluster at a cloud provider; it uses the "
+			  "current context of the kubeconfig");
 	if (variable("TF_DIST_GRPC_PORT"))
 		output_print_message("TF_DIST_GRPC_PORT: new servers choose their port themselves");
 	if (option_flag(old, "leave-container-running"))

@@ -65,19 +65,6 @@ static bool check_job_parameters(const struct elasticdl_parameter *parameters, s
 	return false;
 }
 
-static char *creation_path_of(const struct elasticdl_parameter *parameters, size_t count)
-{
-	struct text path CLEANUP(text_done) = {0};
-
-	text_add(&path, "/create?");
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			text_add_char(&path, '&');
-		http_query_add(&path, parameters[i].name, parameters[i].value);
-	}
-	return text_take(&path);
-}
-
 /* Other texts libcurl would take for a file name. */
 static bool check_pin(const char *pin)
 {
@@ -124,10 +111,15 @@ static int client_run(const struct options *old)
 	}
 	if (!is_right)
 		return EXIT_USAGE;
-	char *path CLEANUP(mem_free_text) = creation_path_of(given, count);
+	struct text path CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		text_add(&path, i ? "&" : "/create?");
+		http_query_add(&path, given[i].name, given[i].value);
+	}
 	const struct elasticdl_call call = {
 		.master = master,
-		.path = path,
+		.path = text_of(&path),
 		.task = option_text(old, "task"),
 		.token = token,
 		.is_own_token = !token_file,
@@ -138,7 +130,7 @@ static int client_run(const struct options *old)
 	if (option_flag(old, "dry-run")) {
 		struct text url CLEANUP(text_done) = {0};
 
-		text_addf(&url, "GET %s%s\n", master, path);
+		text_addf(&url, "GET %s%s\n", master, text_of(&path));
 		output_add(&url);
 		return EXIT_DONE;
 	}

@@ -64,20 +64,6 @@ static int read_object_if_there(const char *path, struct json **ret_object, stru
 	return 0;
 }
 
-static int read_templates(const struct options *old, struct reading *reading, struct err *err)
-{
-	const char *pod_file = option_text(old, "pod-file");
-	const char *slash = strrchr(pod_file, '/');
-	int len = slash ? (int) (slash + 1 - pod_file) : 0;
-	/* In the directory of the Pods' template. */
-	char *service_file CLEANUP(mem_free_text) = mem_format("%.*s" SERVICE_FILE, len, pod_file);
-
-	if (option_is_given(old, "pod-file") ? input_read_object(pod_file, &reading->pod, err)
-					     : read_object_if_there(pod_file, &reading->pod, err))
-		return err->code;
-	return read_object_if_there(service_file, &reading->service, err);
-}
-
 static int choose_tag(const struct options *old, const char *given, struct reading *reading,
 		      struct err *err)
 {
@@ -101,6 +87,11 @@ static int read_files(const struct options *old, const char *script, struct read
 {
 	const char *command = option_text(old, "command");
 	const char *env_file = option_text(old, "env-file");
+	const char *pod_file = option_text(old, "pod-file");
+	const char *slash = strrchr(pod_file, '/');
+	int len = slash ? (int) (slash + 1 - pod_file) : 0;
+	/* In the directory of the Pods' template. */
+	char *service_file CLEANUP(mem_free_text) = mem_format("%.*s" SERVICE_FILE, len, pod_file);
 	struct text faults CLEANUP(text_done) = {0};
 
 	if (read_object_text(script, &reading->script, err))
@@ -112,27 +103,10 @@ static int read_files(const struct options *old, const char *script, struct read
 	if (faults.len)
 		return err_set(err, ERR_INVALID, "%.*s", (int) strcspn(text_of(&faults), "\n"),
 			       text_of(&faults));
-	return read_templates(old, reading, err);
-}
-
-static int make_objects(const struct options *old, const struct reading *reading,
-			struct json **ret_list, struct err *err)
-{
-	const struct tf_spawner wanted = {
-		.n_workers = (int) option_number(old, "workers", 0),
-		.port = (int) option_number(old, "port", 0),
-		.tag = reading->tag,
-		.image = option_text(old, "image"),
-		.name_space = option_text(old, "namespace"),
-		.script = text_of(&reading->script),
-		.command = option_text(old, "command") ? text_of(&reading->command) : NULL,
-		.env = reading->variables.list,
-		.n_env = reading->variables.count,
-		.pod = reading->pod,
-		.service = reading->service,
-	};
-
-	return tf_spawner_objects_new(&wanted, ret_list, err);
+	if (option_is_given(old, "pod-file") ? input_read_object(pod_file, &reading->pod, err)
+					     : read_object_if_there(pod_file, &reading->pod, err))
+		return err->code;
+	return read_object_if_there(service_file, &reading->service, err);
 }
 
 static int spawn(const struct options *old, const char *script)
@@ -145,7 +119,21 @@ static int spawn(const struct options *old, const char *script)
 		return output_fail_with(EXIT_USAGE, "compat tf-spawner: no script specified");
 	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err))
 		return output_fail_with(EXIT_USAGE, "%s", err.text);
-	if (make_objects(old, &reading, &list, &err))
+	const struct tf_spawner wanted = {
+		.n_workers = (int) option_number(old, "workers", 0),
+		.port = (int) option_number(old, "port", 0),
+		.tag = reading.tag,
+		.image = option_text(old, "image"),
+		.name_space = option_text(old, "namespace"),
+		.script = text_of(&reading.script),
+		.command = option_text(old, "command") ? text_of(&reading.command) : NULL,
+		.env = reading.variables.list,
+		.n_env = reading.variables.count,
+		.pod = reading.pod,
+		.service = reading.service,
+	};
+
+	if (tf_spawner_objects_new(&wanted, &list, &err))
 		return output_fail(&err);
 	if (!option_flag(old, "dry-run"))
 		return tf_spawner_cluster->create(old, reading.tag, list);

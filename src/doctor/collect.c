@@ -37,15 +37,8 @@
 /* PEP 668: this file of the distribution says that pip must not change its Python. */
 static bool is_managed(const struct python_place *python)
 {
-	char *prefix CLEANUP(mem_free_text) = mem_copy_text(python->interpreter);
-
-	for (int n_parts = 2; n_parts; n_parts--) {
-		char *slash = strrchr(prefix, '/');
-
-		if (!slash)
-			return false;
-		*slash = '\0';
-	}
+	char *bin CLEANUP(mem_free_text) = file_folder_of(python->interpreter);
+	char *prefix CLEANUP(mem_free_text) = file_folder_of(bin);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/lib/python%s/EXTERNALLY-MANAGED", prefix,
 						       python->version ? python->version : "3");
 
@@ -290,28 +283,20 @@ static int64_t limit_of(rlim_t value)
 	return value == RLIM_INFINITY || value > INT64_MAX ? DOCTOR_UNKNOWN : (int64_t) value;
 }
 
-/* /proc/loadavg: "0.20 0.18 0.12 RUNNING/ALL LAST_PID". */
-static int64_t count_threads(void)
+/* The number after this mark in a file. */
+static int64_t read_number(const char *path, const char *mark)
 {
-	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/loadavg");
-	const char *slash = strchr(text, '/');
+	char *text CLEANUP(mem_free_text) = read_fact_file(path);
+	const char *found = strstr(text, mark);
 
-	return slash ? strtoll(slash + 1, NULL, 10) : DOCTOR_UNKNOWN;
-}
-
-static int64_t read_available_memory(void)
-{
-	static const char title[] = "MemAvailable:";
-	char *text CLEANUP(mem_free_text) = read_fact_file("/proc/meminfo");
-	const char *line = strstr(text, title);
-
-	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
+	return found ? strtoll(found + strlen(mark), NULL, 10) : DOCTOR_UNKNOWN;
 }
 
 static void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 {
 	struct rlimit files = {0}, processes = {.rlim_cur = RLIM_INFINITY},
 		      addresses = {.rlim_cur = RLIM_INFINITY};
+	int64_t available_kib = read_number("/proc/meminfo", "MemAvailable:");
 	struct err err;
 
 	getrlimit(RLIMIT_NOFILE, &files);
@@ -323,11 +308,12 @@ static void doctor_collect_limits(struct doctor_limits *limits, struct arena *ar
 		.most_files = limit_of(files.rlim_max),
 		/* This limit does not apply to the superuser. */
 		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
-		.threads_in_use = count_threads(),
+		/* "0.20 0.18 0.12 RUNNING/ALL LAST_PID" */
+		.threads_in_use = read_number("/proc/loadavg", "/"),
 		.group_processes_left = control_group_read(CONTROL_GROUP_PROCESSES),
 		.cores = cores_real(),
 		.address_space = limit_of(addresses.rlim_cur),
-		.memory_available = read_available_memory(),
+		.memory_available = available_kib < 0 ? DOCTOR_UNKNOWN : available_kib * 1024,
 		.group_memory_left = control_group_read(CONTROL_GROUP_MEMORY),
 	};
 	int rc = own_group_try(&err);
@@ -369,20 +355,13 @@ static int open_nameless(const char *folder)
 	return fd;
 }
 
-/* 0 or errno. */
-static int try_to_write(const char *folder)
-{
-	static const char zeros[PROBE_SIZE];
-	int fd CLEANUP(file_close) = open_nameless(folder);
-
-	return fd < 0 ? errno : file_write_all(fd, zeros, sizeof(zeros), NULL);
-}
-
 static void doctor_collect_state_folder(struct doctor_state_folder *folder, const char *path,
 					struct arena *arena)
 {
+	static const char zeros[PROBE_SIZE];
 	char *existing CLEANUP(mem_free_text) = find_existing(path);
-	int failure = try_to_write(existing);
+	int fd CLEANUP(file_close) = open_nameless(existing);
+	int failure = fd < 0 ? errno : file_write_all(fd, zeros, sizeof(zeros), NULL);
 	struct statvfs space;
 	struct err err = {0};
 

@@ -1,6 +1,6 @@
 /* Makes the rows of the report from facts, in order. machine_findings.c has those of the machine.
  */
-#include "doctor/findings.h"
+#include "doctor/doctor.h"
 
 #include "base/mem.h"
 #include "base/names.h"
@@ -134,20 +134,12 @@ static void evaluate_tf_keras(struct doctor_report *report)
 		finding_add(report, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
 }
 
-static void evaluate_scikit_learn(struct doctor_report *report)
-{
-	const char *version = report->facts->tensorflow.scikit_learn;
-
-	finding_add(report, "scikit-learn", version ? DOCTOR_OK : DOCTOR_WARNING,
-		    pip_install(report, "scikit-learn"), "%s",
-		    version ? version : "not installed; the examples use its handwritten digits");
-}
-
 /* Python, TensorFlow and its packages. */
 static void evaluate_software(struct doctor_report *report)
 {
 	const struct doctor_frameworks *others = &report->facts->frameworks;
 	bool has_tensorflow = report->facts->tensorflow.is_installed;
+	const char *scikit_learn = report->facts->tensorflow.scikit_learn;
 
 	evaluate_python(report);
 	if (others->torch)
@@ -162,7 +154,10 @@ static void evaluate_software(struct doctor_report *report)
 	if (!has_tensorflow)
 		return;
 	evaluate_tf_keras(report);
-	evaluate_scikit_learn(report);
+	finding_add(report, "scikit-learn", scikit_learn ? DOCTOR_OK : DOCTOR_WARNING,
+		    pip_install(report, "scikit-learn"), "%s",
+		    scikit_learn ? scikit_learn
+				 : "not installed; the examples use its handwritten digits");
 }
 
 /* Ports, loopback, the machine's name. */
@@ -187,14 +182,6 @@ static void evaluate_ports(struct doctor_report *report)
 			    network->high_port);
 }
 
-static void evaluate_loopback(struct doctor_report *report)
-{
-	const char *fault = report->facts->network.loopback_fault;
-
-	finding_add(report, "loopback", fault ? DOCTOR_MISSING : DOCTOR_OK,
-		    "sudo ip link set lo up", "%s", fault ? fault : "127.0.0.1 answers");
-}
-
 /* Jobs on this machine use 127.0.0.1; programs that look up their own host name fail all the
  * same. */
 static void evaluate_host_name(struct doctor_report *report)
@@ -209,15 +196,6 @@ static void evaluate_host_name(struct doctor_report *report)
 	finding_add(report, "host name", network->host_fault ? DOCTOR_WARNING : DOCTOR_OK,
 		    text_of(&fix), "%s%s%s", network->host_name, network->host_fault ? ": " : "",
 		    network->host_fault ? network->host_fault : "");
-}
-
-/* Few users need one, so it is no fault if there is none. */
-static void evaluate_private_network(struct doctor_report *report)
-{
-	const char *fault = report->facts->network.private_fault;
-
-	finding_add(report, "private net", DOCTOR_OK, NULL, "%s%s", fault ? "none: " : "",
-		    fault ? fault : "available: muster run --private-network");
 }
 
 /* The cluster, which is optional. */
@@ -258,12 +236,20 @@ static void evaluate_kubernetes(struct doctor_report *report)
 void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 		     struct doctor_report *ret_report)
 {
+	const char *loopback_fault = facts->network.loopback_fault;
+	const char *private_fault = facts->network.private_fault;
+
 	*ret_report = (struct doctor_report){.facts = facts, .arena = arena};
 	evaluate_software(ret_report);
-	evaluate_loopback(ret_report);
+	finding_add(ret_report, "loopback", loopback_fault ? DOCTOR_MISSING : DOCTOR_OK,
+		    "sudo ip link set lo up", "%s",
+		    loopback_fault ? loopback_fault : "127.0.0.1 answers");
 	evaluate_ports(ret_report);
 	evaluate_host_name(ret_report);
-	evaluate_private_network(ret_report);
+	/* Few users need one, so it is no fault if there is none. */
+	finding_add(ret_report, "private net", DOCTOR_OK, NULL, "%s%s",
+		    private_fault ? "none: " : "",
+		    private_fault ? private_fault : "available: muster run --private-network");
 	evaluate_machine(ret_report);
 	evaluate_kubernetes(ret_report);
 }

@@ -1,6 +1,6 @@
 /* Adds rows to the report, and compares the resources and limits of this machine with the needs of
  * TensorFlow's processes. */
-#include "doctor/findings.h"
+#include "doctor/doctor.h"
 #include "spec/environment.h"
 
 #include <assert.h>
@@ -11,24 +11,17 @@
 
 #define FOUND_SIZE 1024
 
-/* The command as this user would write it. */
-static const char *copy_fix(const struct doctor_report *report, const char *fix)
-{
-	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(report->arena, fix);
-
-	if (!copy || !report->facts->is_superuser)
-		return copy;
-	for (char *word; (word = strstr(copy, sudo));)
-		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
-	return copy;
-}
-
 void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
 		 const char *fix, const char *format, ...)
 {
+	static const char sudo[] = "sudo ";
+	char *copy = state == DOCTOR_OK ? NULL : arena_copy_text(report->arena, fix);
 	char found[FOUND_SIZE];
 	va_list values;
+
+	/* The command as this user would write it. */
+	for (char *word; copy && report->facts->is_superuser && (word = strstr(copy, sudo));)
+		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
 
 	va_start(values, format);
 	vsnprintf(found, sizeof(found), format, values);
@@ -38,7 +31,7 @@ void finding_add(struct doctor_report *report, const char *name, enum doctor_sta
 		.name = name,
 		.state = state,
 		.found = arena_copy_text(report->arena, found),
-		.fix = state == DOCTOR_OK ? NULL : copy_fix(report, fix),
+		.fix = copy,
 	};
 }
 
@@ -114,22 +107,17 @@ static void evaluate_files(struct doctor_report *report)
 			    limits->files);
 }
 
-/* Threads that may still be started, by this user's limit and by that of the control group. */
-static int64_t threads_left(const struct doctor_limits *limits)
-{
-	int64_t left = DOCTOR_UNKNOWN;
-
-	if (limits->processes >= 0 && limits->threads_in_use >= 0)
-		left = limits->processes > limits->threads_in_use
-			       ? limits->processes - limits->threads_in_use
-			       : 0;
-	return least_of(left, limits->group_processes_left);
-}
-
 static void evaluate_processes(struct doctor_report *report)
 {
 	const struct doctor_limits *limits = &report->facts->limits;
-	int64_t left = threads_left(limits);
+	bool is_known = limits->processes >= 0 && limits->threads_in_use >= 0;
+	int64_t unused = limits->processes - limits->threads_in_use;
+	/* Threads that may still be started, by this user's limit and by that of the control
+	 * group. */
+	int64_t left = least_of(!is_known    ? DOCTOR_UNKNOWN
+				: unused > 0 ? unused
+					     : 0,
+				limits->group_processes_left);
 	int64_t n_workers = left / THREADS_OF_WORKER;
 	bool is_group = left == limits->group_processes_left;
 	const char *fix = is_group ? "raise pids.max of the control group (docker run "
@@ -192,17 +180,6 @@ static void evaluate_memory(struct doctor_report *report)
 			    "%s left: room for %" PRId64 " workers with %s each",
 			    size_text_of(left).bytes, n_workers,
 			    size_text_of(MEMORY_OF_WORKER).bytes);
-}
-
-/* Only if there is a limit, which is rare. */
-static void evaluate_address_space(struct doctor_report *report)
-{
-	int64_t most = report->facts->limits.address_space;
-
-	if (is_below(most, ADDRESSES_OF_WORKER))
-		finding_add(report, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
-			    "%s; TensorFlow reserves much more than it uses",
-			    size_text_of(most).bytes);
 }
 
 static void evaluate_state_folder(struct doctor_report *report)
@@ -297,38 +274,33 @@ static void evaluate_gpu(struct doctor_report *report)
 			    *gpu->holders ? gpu->holders : "none by this user's jobs");
 }
 
-static void evaluate_clock(struct doctor_report *report)
-{
-	if (!report->facts->is_clock_known)
-		return;
-	bool is_right = report->facts->is_clock_synchronized;
-
-	finding_add(report, "clock", is_right ? DOCTOR_OK : DOCTOR_WARNING,
-		    "sudo timedatectl set-ntp true", "%s",
-		    is_right ? "synchronized"
-			     : "not synchronized; matters when several machines train together");
-}
-
-/* A fraction of a core counts as one thread. */
-static void evaluate_cores(struct doctor_report *report)
+void evaluate_machine(struct doctor_report *report)
 {
 	double cores = report->facts->limits.cores;
+	bool is_clock_right = report->facts->is_clock_synchronized;
+	int64_t most_addresses = report->facts->limits.address_space;
 
+	/* A fraction of a core counts as one thread. */
 	finding_add(report, "cores", DOCTOR_OK, NULL,
 		    "%g usable; each of %d workers gets " THREADS_VARIABLE "=%d", cores,
 		    WORKERS_TOLD, threads_of_replica(0, cores, WORKERS_TOLD));
-}
-
-void evaluate_machine(struct doctor_report *report)
-{
-	evaluate_cores(report);
 	evaluate_files(report);
 	evaluate_processes(report);
 	evaluate_group(report);
 	evaluate_memory(report);
-	evaluate_address_space(report);
+	/* Only if there is a limit, which is rare. */
+	if (is_below(most_addresses, ADDRESSES_OF_WORKER))
+		finding_add(report, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
+			    "%s; TensorFlow reserves much more than it uses",
+			    size_text_of(most_addresses).bytes);
 	evaluate_state_folder(report);
 	evaluate_shared_memory(report);
 	evaluate_gpu(report);
-	evaluate_clock(report);
+	if (report->facts->is_clock_known)
+		finding_add(
+			report, "clock", is_clock_right ? DOCTOR_OK : DOCTOR_WARNING,
+			"sudo timedatectl set-ntp true", "%s",
+			is_clock_right
+				? "synchronized"
+				: "not synchronized; matters when several machines train together");
 }

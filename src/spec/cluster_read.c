@@ -231,24 +231,19 @@ static void read_tasks(struct cluster_build *build, struct part name, struct par
 				 "");
 }
 
-static void add_missing_bar_fault(struct cluster_build *build, struct part part)
-{
-	if (part.len == 0)
-		fault_add(build->faults, part_place_of(part, 0), "",
-			  "an empty job: expected NAME|HOST:PORT(;HOST:PORT)*");
-	else
-		fault_add(build->faults, part_place_of(part, part.len), "",
-			  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
-			  shown_length(part.bytes, part.len), part.bytes);
-}
-
 /* NAME|HOST:PORT(;HOST:PORT)* */
 static void parse_cluster_job(struct cluster_build *build, struct part part)
 {
 	struct part rest = part, name, tasks;
 
 	if (!next_piece(&rest, '|', &name) || !next_piece(&rest, '|', &tasks)) {
-		add_missing_bar_fault(build, part);
+		if (part.len == 0)
+			fault_add(build->faults, part_place_of(part, 0), "",
+				  "an empty job: expected NAME|HOST:PORT(;HOST:PORT)*");
+		else
+			fault_add(build->faults, part_place_of(part, part.len), "",
+				  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
+				  shown_length(part.bytes, part.len), part.bytes);
 		return;
 	}
 	check_spec_job_name(build, name);
@@ -388,20 +383,27 @@ static void read_task(const struct json *task, struct cluster_spec *spec, struct
 				  : "");
 }
 
-static int read_tf_config_document(const struct json *root, struct faults *faults,
-				   struct cluster_spec **ret_spec)
+int cluster_spec_read_tf_config(const char *text, struct faults *faults,
+				struct cluster_spec **ret_spec)
 {
-	const struct json *cluster = json_get(root, "cluster");
+	struct json *root CLEANUP(json_cleanup) = NULL;
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = NULL;
+	struct err err = {0};
 	const char *name = NULL;
 	struct json *tasks;
-	size_t n_tasks = 0;
+	size_t len = strlen(text), n_tasks = 0;
 
-	while (json_next(cluster, &name, &tasks))
+	if (len > LIMIT_CLUSTER_SPEC)
+		fault_add(faults, NOWHERE, "", "longer than %d bytes", LIMIT_CLUSTER_SPEC);
+	else if (json_read(text, len, &root, &err))
+		fault_add(faults, NOWHERE, "", "not JSON: %s", err.text);
+	if (!root)
+		return ERR_INVALID;
+	while (json_next(json_get(root, "cluster"), &name, &tasks))
 		n_tasks += json_count(tasks);
 	struct cluster_build build CLEANUP(cluster_build_done) = begin_build(n_tasks, faults);
 
-	read_cluster(&build, cluster);
+	read_cluster(&build, json_get(root, "cluster"));
 	if (end_build(&build, &spec))
 		return ERR_INVALID;
 	read_task(json_get(root, "task"), spec, faults);
@@ -409,22 +411,4 @@ static int read_tf_config_document(const struct json *root, struct faults *fault
 		return ERR_INVALID;
 	*ret_spec = TAKE(spec);
 	return 0;
-}
-
-int cluster_spec_read_tf_config(const char *text, struct faults *faults,
-				struct cluster_spec **ret_spec)
-{
-	struct json *root CLEANUP(json_cleanup) = NULL;
-	struct err err = {0};
-	size_t len = strlen(text);
-
-	if (len > LIMIT_CLUSTER_SPEC) {
-		fault_add(faults, NOWHERE, "", "longer than %d bytes", LIMIT_CLUSTER_SPEC);
-		return ERR_INVALID;
-	}
-	if (json_read(text, len, &root, &err)) {
-		fault_add(faults, NOWHERE, "", "not JSON: %s", err.text);
-		return ERR_INVALID;
-	}
-	return read_tf_config_document(root, faults, ret_spec);
 }

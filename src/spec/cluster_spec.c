@@ -40,16 +40,6 @@ const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const
 	return NULL;
 }
 
-static int complain_of_job(const struct cluster_spec *spec, const char *name, struct err *err)
-{
-	struct text names CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < spec->n_jobs; i++)
-		text_addf(&names, "%s%s", i == 0 ? "" : ", ", spec->jobs[i].name);
-	return err_set(err, ERR_NOT_FOUND, "the cluster has no job '%s'; it has %s", name,
-		       text_of(&names));
-}
-
 /* Only in a sparse TF_CONFIG do the indices have gaps. */
 static int complain_of_index(const struct spec_job *job, int index, struct err *err)
 {
@@ -71,13 +61,17 @@ int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int in
 			 struct err *err)
 {
 	const struct spec_job *job = cluster_spec_job(spec, job_name);
-	const struct spec_task *task = cluster_spec_task(spec, job_name, index);
+	struct text names CLEANUP(text_done) = {0};
 
-	if (!task)
-		return job ? complain_of_index(job, index, err)
-			   : complain_of_job(spec, job_name, err);
-	spec->own = task;
-	return 0;
+	spec->own = cluster_spec_task(spec, job_name, index);
+	if (spec->own)
+		return 0;
+	if (job)
+		return complain_of_index(job, index, err);
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		text_addf(&names, "%s%s", i == 0 ? "" : ", ", spec->jobs[i].name);
+	return err_set(err, ERR_NOT_FOUND, "the cluster has no job '%s'; it has %s", job_name,
+		       text_of(&names));
 }
 
 /* Addresses. */

@@ -1,10 +1,8 @@
 #include "spec/elasticdl.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "spec/job.h"
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_security.h"
@@ -113,14 +111,6 @@ static int read_task(const char *text, struct elasticdl_request *request, struct
 		       LONGEST_TASK);
 }
 
-static int read_server(const char *text, struct elasticdl_request *request, struct err *err)
-{
-	request->needs_server = text != NULL;
-	if (!text || text_equals(text, "muster"))
-		return 0;
-	return err_set(err, ERR_INVALID, "server: unknown server (expected muster)");
-}
-
 int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 		   struct elasticdl_request *ret_request, struct err *err)
 {
@@ -132,9 +122,11 @@ int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 	    read_count(WORD_WORKERS, values[WORD_WORKERS], 1, &request.workers, err) < 0 ||
 	    read_ps(values[WORD_PS], &request, err) < 0 ||
 	    read_image(values[WORD_IMAGE], &request, err) < 0 ||
-	    read_task(values[WORD_TASK], &request, err) < 0 ||
-	    read_server(values[WORD_SERVER], &request, err) < 0)
+	    read_task(values[WORD_TASK], &request, err) < 0)
 		return err->code;
+	request.needs_server = values[WORD_SERVER] != NULL;
+	if (request.needs_server && !text_equals(values[WORD_SERVER], "muster"))
+		return err_set(err, ERR_INVALID, "server: unknown server (expected muster)");
 	*ret_request = request;
 	return 0;
 }
@@ -195,7 +187,7 @@ static struct json *template_new(const struct json *built, const char *type,
 	struct json *whole = manner->template ? pod_template_laid_over(manner->template, template)
 					      : json_ref(template);
 
-	pod_confine(json_get(whole, "spec"));
+	pod_confine(json_get(whole, "spec"), false);
 	return whole;
 }
 
@@ -297,7 +289,7 @@ static int read_tf_config(const struct json *body, struct pod_config *config, st
 int pod_config_read(const char *body, size_t len, struct pod_config *ret_config, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct pod_config config = {0};
+	struct pod_config config CLEANUP(pod_config_done) = {0};
 	int rc = json_read(body, len, &object, err);
 
 	if (rc < 0)
@@ -308,12 +300,11 @@ int pod_config_read(const char *body, size_t len, struct pod_config *ret_config,
 		rc = read_num_workers(object, &config, err);
 	if (rc == 0)
 		rc = read_tf_config(object, &config, err);
-	if (rc < 0) {
-		pod_config_done(&config);
+	if (rc < 0)
 		return rc;
-	}
 	config.master = config_word_of(json_get(object, "MASTER"));
 	config.set_id = config_word_of(json_get(object, "SET_ID"));
 	*ret_config = config;
+	config = (struct pod_config){0};
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include "spec/environment.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +30,7 @@ static size_t find_variable_index(const struct environment *environment, const c
 void environment_set(struct environment *environment, const char *name, const char *value)
 {
 	size_t at = find_variable_index(environment, name, strlen(name));
-	struct text text = {0};
-
-	text_add(&text, name);
-	text_add_char(&text, '=');
-	text_add(&text, value);
-	char *entry = text_take(&text);
+	char *entry = mem_format("%s=%s", name, value);
 
 	if (at < environment->count) {
 		free(environment->entries[at]);

@@ -92,35 +92,25 @@ static int read_escape(struct scan *scan, struct err *err)
 	return add_part(scan, 1, err);
 }
 
-static int open_group(struct scan *scan, struct err *err)
-{
-	scan->at++;
-	if (scan->depth + 1 == DEPTH_LIMIT)
-		return err_set(err, ERR_INVALID, "'%s' has nested groups, %d deep",
-			       scan->expression, DEPTH_LIMIT);
-	scan->groups[++scan->depth] = (struct group){0};
-	return 0;
-}
-
-static int close_group(struct scan *scan, struct err *err)
-{
-	scan->at++;
-	if (scan->depth == 0)
-		return add_part(scan, 1, err);
-	long size = scan->groups[scan->depth--].size;
-
-	return add_part(scan, size + 1, err);
-}
-
 static int read_part(struct scan *scan, struct err *err)
 {
+	long size = 1;
+
 	switch (*scan->at) {
 	case '\\':
 		return read_escape(scan, err);
 	case '(':
-		return open_group(scan, err);
+		scan->at++;
+		if (scan->depth + 1 == DEPTH_LIMIT)
+			return err_set(err, ERR_INVALID, "'%s' has nested groups, %d deep",
+				       scan->expression, DEPTH_LIMIT);
+		scan->groups[++scan->depth] = (struct group){0};
+		return 0;
 	case ')':
-		return close_group(scan, err);
+		scan->at++;
+		if (scan->depth > 0)
+			size = scan->groups[scan->depth--].size + 1;
+		return add_part(scan, size, err);
 	case '{':
 		return read_repeat(scan, err);
 	case '[':

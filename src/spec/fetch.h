@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/own.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Annotation of a job: a list of texts "ROLE-INDEX:/PATH", as JSON. */

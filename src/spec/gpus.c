@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "base/names.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

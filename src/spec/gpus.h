@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 
 #include <stdbool.h>

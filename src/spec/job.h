@@ -19,7 +19,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Kinds of role, in the order in which Kubeflow evaluates success and failure. */
 enum role_kind {

@@ -44,13 +44,11 @@ void job_document_add_env(struct json *container, const struct env_entry *env, s
 
 static struct json *container_new(const struct job_build *build, bool is_server)
 {
-	struct json *container = json_new_object();
+	struct json *container = json_new_texts("name", "tensorflow", NULL);
 
-	json_set_string(container, "name", "tensorflow");
 	for (const char *const *word = is_server ? server_command : build->command; *word; word++)
 		json_append(json_array_at(container, "command"), literal(*word));
-	if (build->working_dir)
-		json_set_string(container, "workingDir", build->working_dir);
+	json_set_string(container, "workingDir", build->working_dir);
 	job_document_add_env(container, build->env, build->n_env);
 	return container;
 }
@@ -62,24 +60,21 @@ static void add_role_spec(struct json *specs, const struct job_build *build, con
 		return;
 
 	struct json *spec = json_object_at(specs, title);
-	struct json *containers = json_new_array();
 	enum restart_policy policy = build->max_restarts == 0 ? RESTART_NEVER : RESTART_ON_FAILURE;
 
-	json_append(containers, container_new(build, is_server));
 	json_set_integer(spec, "replicas", replicas);
 	json_set_string(spec, "restartPolicy", restart_policy_words[policy]);
-	json_set(json_object_at(json_object_at(spec, "template"), "spec"), "containers",
-		 containers);
+	struct json *pod = json_object_at(json_object_at(spec, "template"), "spec");
+
+	json_append(json_array_at(pod, "containers"), container_new(build, is_server));
 }
 
 struct json *job_document_new(const struct job_build *build)
 {
-	struct json *document = json_new_object();
+	struct json *document =
+		json_new_texts("apiVersion", "kubeflow.org/v1", "kind", "TFJob", NULL);
 
-	json_set_string(document, "apiVersion", "kubeflow.org/v1");
-	json_set_string(document, "kind", "TFJob");
 	json_set_string(json_object_at(document, "metadata"), "name", build->name);
-
 	struct json *spec = json_object_at(document, "spec");
 
 	json_set(spec, "runPolicy", run_policy_new(build));
@@ -87,9 +82,9 @@ struct json *job_document_new(const struct job_build *build)
 		json_set_string(spec, "successPolicy", "AllWorkers");
 	struct json *roles = json_object_at(spec, "tfReplicaSpecs");
 
-	add_role_spec(roles, build, "Chief", build->has_chief ? 1 : 0, false);
+	add_role_spec(roles, build, "Chief", build->has_chief, false);
 	add_role_spec(roles, build, "Worker", build->workers, build->workers_are_servers);
 	add_role_spec(roles, build, "PS", build->ps, build->ps_are_servers);
-	add_role_spec(roles, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
+	add_role_spec(roles, build, "Evaluator", build->has_evaluator, false);
 	return document;
 }

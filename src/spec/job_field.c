@@ -2,7 +2,6 @@
 #include "spec/job_field.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/limits.h"

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/pod_template.h"
 
@@ -56,12 +55,12 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 
 	for (size_t i = 0; i < n_files; i++) {
 		if (files[i].len > JOB_FILES_PART_SIZE) {
-			return err_set(
-				err, ERR_LIMIT,
+			err_set(err, ERR_LIMIT,
 				"%s has %zu bytes, but a ConfigMap holds at most %d: use --sync "
 				"DIR, which compresses files, or put it into the image or on a "
 				"volume",
 				files[i].path, files[i].len, JOB_FILES_PART_SIZE);
+			return ERR_LIMIT;
 		}
 		if (filled + files[i].len > JOB_FILES_PART_SIZE) {
 			part++;
@@ -82,11 +81,9 @@ char *job_files_packed_name(size_t part)
 
 static struct json *item_new(const struct job_file *file, size_t index)
 {
-	struct json *item = json_new_object();
 	char *key CLEANUP(mem_free_text) = job_files_key(file, index);
+	struct json *item = json_new_texts("key", key, "path", file->path, NULL);
 
-	json_set_string(item, "key", key);
-	json_set_string(item, "path", file->path);
 	if (file->is_executable)
 		json_set_integer(item, "mode", EXECUTABLE_MODE);
 	return item;
@@ -96,8 +93,8 @@ static struct json *item_new(const struct job_file *file, size_t index)
 static struct json *files_volume_new(const char *job_name, const struct job_file *files,
 				     size_t n_files, const size_t *parts)
 {
-	struct json *volume = json_new_object();
-	struct json *sources = json_new_array();
+	struct json *volume = json_new_texts("name", FILES_VOLUME, NULL);
+	struct json *sources = json_array_at(json_object_at(volume, "projected"), "sources");
 	struct json *items = NULL;
 
 	for (size_t i = 0; i < n_files; i++) {
@@ -107,15 +104,12 @@ static struct json *files_volume_new(const char *job_name, const struct job_file
 			struct json *source = json_new_object();
 			struct json *config_map = json_object_at(source, "configMap");
 
-			items = json_new_array();
 			json_set_string(config_map, "name", name);
-			json_set(config_map, "items", items);
+			items = json_array_at(config_map, "items");
 			json_append(sources, source);
 		}
 		json_append(items, item_new(&files[i], i));
 	}
-	json_set_string(volume, "name", FILES_VOLUME);
-	json_set(json_object_at(volume, "projected"), "sources", sources);
 	return volume;
 }
 
@@ -201,28 +195,23 @@ char *job_secret_name(const char *job_name)
 	return mem_format("%s.env", job_name);
 }
 
-static bool reads_secret_variable(const struct json *container, const char *secret_name)
-{
-	const struct json *env = json_get(container, "env");
-
-	for (size_t i = 0; i < json_count(env); i++) {
-		const struct json *name =
-			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", "name", NULL);
-
-		if (text_equals(json_as_string(name, NULL), secret_name))
-			return true;
-	}
-	return false;
-}
-
 bool job_secret_is_named(const struct job *job)
 {
-	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	char *wanted CLEANUP(mem_free_text) = job_secret_name(job->name);
+	bool is_named = false;
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (reads_secret_variable(pod_template_container(job->roles[i].template), name))
-			return true;
-	return false;
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct json *container = pod_template_container(job->roles[i].template);
+		const struct json *env = json_get(container, "env");
+
+		for (size_t at = 0; at < json_count(env); at++)
+			is_named |= text_equals(
+				json_get_string(json_get_path(json_at(env, at), "valueFrom",
+							      "secretKeyRef", NULL),
+						"name", NULL),
+				wanted);
+	}
+	return is_named;
 }
 
 void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,

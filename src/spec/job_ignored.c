@@ -8,7 +8,6 @@
 #include "spec/pod_fields.h"
 #include "spec/pod_template.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Names reported at most; the rest is "and others". */
@@ -19,28 +18,21 @@ static const char *const honoured_container_words[] = {"name",       "command", 
 						       "workingDir", "env",     "resources"};
 
 struct told {
-	char *names[TOLD_MAX];
+	const char *names[TOLD_MAX]; /* in the arena */
 	size_t count;
 	bool has_others;
+	struct arena *arena;
 };
 
-static void ignored_fields_done(struct told *told)
+/* One name is reported once for all roles. */
+static void add_ignored_field(struct told *told, const char *name)
 {
-	for (size_t i = 0; i < told->count; i++)
-		free(told->names[i]);
-}
-
-/* Takes the name over; one name is reported once for all roles. */
-static void add_ignored_field(struct told *told, char *take_name)
-{
-	char *name CLEANUP(mem_free_text) = take_name;
-
-	if (name_find_word((const char *const *) told->names, told->count, name) >= 0)
+	if (name_find_word(told->names, told->count, name) >= 0)
 		return;
 	if (told->count == TOLD_MAX)
 		told->has_others = true;
 	else
-		told->names[told->count++] = TAKE(name);
+		told->names[told->count++] = name;
 }
 
 /* A name that is no field of Kubernetes is probably an error. */
@@ -53,9 +45,9 @@ static void add_ignored_members(struct told *told, const struct json *object,
 
 	while (json_next(object, &key, &value))
 		if (!json_is(value, JSON_NULL) && name_find_word(honoured_words, n_words, key) < 0)
-			add_ignored_field(
-				told,
-				mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
+			add_ignored_field(told,
+					  arena_format(told->arena, "%s%s", key,
+						       is_known(key) ? "" : " (unknown field)"));
 }
 
 /* Of a container's resources, GPUs are assigned on this machine, and CPUs become its number of
@@ -69,7 +61,8 @@ static void add_ignored_resources(struct told *told, const struct json *resource
 		for (const char *name = NULL; json_next(amounts, &name, &amount);)
 			if (!text_equals(name, "cpu") &&
 			    !(text_equals(name, JOB_GPU_RESOURCE) && text_equals(kind, "limits")))
-				add_ignored_field(told, mem_format("resources.%s", name));
+				add_ignored_field(told,
+						  arena_format(told->arena, "resources.%s", name));
 }
 
 static void add_ignored_containers(struct told *told, const struct role *role)
@@ -88,19 +81,20 @@ static void add_ignored_containers(struct told *told, const struct role *role)
 			add_ignored_resources(told, json_get(container, "resources"));
 			is_chosen_passed = true;
 		} else {
-			add_ignored_field(told, mem_format("container '%s'", name));
+			add_ignored_field(told, arena_format(told->arena, "container '%s'", name));
 		}
 	}
 }
 
 void job_describe_ignored_here(const struct job *job, struct text *text)
 {
-	struct told told CLEANUP(ignored_fields_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct told told = {.arena = arena};
 
 	if (json_get_path(job->document, "spec", "runPolicy", "schedulingPolicy", NULL))
-		add_ignored_field(&told, mem_copy_text("schedulingPolicy"));
+		add_ignored_field(&told, "schedulingPolicy");
 	if (json_get_path(job->document, "spec", "elasticPolicy", NULL))
-		add_ignored_field(&told, mem_copy_text("elasticPolicy"));
+		add_ignored_field(&told, "elasticPolicy");
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
 		const struct env_entry *env = role->container.env;
@@ -111,7 +105,8 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 		for (size_t at = 0; at < role->container.n_env; at++)
 			if (!env[at].value)
 				add_ignored_field(
-					&told, mem_format("valueFrom of env '%s'", env[at].name));
+					&told,
+					arena_format(arena, "valueFrom of env '%s'", env[at].name));
 	}
 	for (size_t i = 0; i < told.count; i++)
 		text_addf(text, "%s%s", i > 0 ? ", " : "", told.names[i]);

@@ -133,24 +133,12 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 		collect_from_map(reader, entries);
 }
 
-/* A server would reject a Pod with any other policy: such a job waits silently for ever under
- * training-operator, and would train without restarts on this machine. */
-static enum restart_policy read_policy(struct field_reader *reader, const struct field *policy)
-{
-	int found = field_word(reader, policy, restart_policy_words,
-			       ARRAY_LEN(restart_policy_words), RESTART_NEVER, -1);
-
-	if (found < 0 && reader->strictness == JOB_LENIENT)
-		field_refuse_word(reader, policy, json_as_string(policy->value, ""),
-				  restart_policy_words, ARRAY_LEN(restart_policy_words));
-	return found < 0 ? RESTART_NEVER : (enum restart_policy) found;
-}
-
 static void read_role(struct field_reader *reader, const struct entries *entries,
 		      const struct entry *entry, struct arena *arena, struct role *role)
 {
 	const struct field *spec = &entry->spec;
 	const struct field *replicas = FIELD_MEMBER(spec, "replicas");
+	const struct field *policy = FIELD_MEMBER(spec, "restartPolicy");
 	bool is_leader = entry->kind == ROLE_CHIEF || entry->kind == ROLE_MASTER;
 	char *name = arena_copy_text(arena, entry->title);
 
@@ -176,7 +164,15 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	/* Training code knows one chief; TensorFlow rejects a cluster with two. */
 	if (reader_is_strict(reader) && role->replicas > 1 && is_leader)
 		field_refuse_value(reader, replicas, "a job has one %s", role->name);
-	role->restart_policy = read_policy(reader, FIELD_MEMBER(spec, "restartPolicy"));
+	/* A server would reject a Pod with any other policy: such a job waits silently for ever
+	 * under training-operator, and would train without restarts on this machine. */
+	int found = field_word(reader, policy, restart_policy_words,
+			       ARRAY_LEN(restart_policy_words), RESTART_NEVER, -1);
+
+	if (found < 0 && reader->strictness == JOB_LENIENT)
+		field_refuse_word(reader, policy, json_as_string(policy->value, ""),
+				  restart_policy_words, ARRAY_LEN(restart_policy_words));
+	role->restart_policy = found < 0 ? RESTART_NEVER : (enum restart_policy) found;
 	job_read_template(reader, FIELD_MEMBER(spec, "template"), arena, role);
 }
 

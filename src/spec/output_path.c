@@ -3,16 +3,16 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define LETTERS "jxt%"
 
-/* Also returns whether the last part names the replica. */
-static int check_output_path(const char *path, bool *ret_names_replica, struct err *err)
+int output_path_read(const char *path, char **ret_pattern, struct err *err)
 {
-	bool names_replica = false;
+	bool names_replica = false; /* in its last part */
 
+	if (!*path)
+		return err_set(err, ERR_INVALID, "expected a directory");
 	for (const char *at = path; *at; at++) {
 		if (*at == '/')
 			names_replica = false;
@@ -26,21 +26,8 @@ static int check_output_path(const char *path, bool *ret_names_replica, struct e
 				       path, at);
 		names_replica |= *at == 't';
 	}
-	*ret_names_replica = names_replica;
+	*ret_pattern = names_replica ? mem_copy_text(path) : mem_format("%s/%%t.log", path);
 	return 0;
-}
-
-int output_path_read(const char *path, char **ret_pattern, struct err *err)
-{
-	bool is_file = false;
-
-	if (!*path)
-		return err_set(err, ERR_INVALID, "expected a directory");
-	int rc = check_output_path(path, &is_file, err);
-
-	if (rc == 0)
-		*ret_pattern = is_file ? mem_copy_text(path) : mem_format("%s/%%t.log", path);
-	return rc;
 }
 
 char *output_path_of(const char *pattern, const char *job, const char *role, int index, int attempt)

@@ -3,12 +3,10 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/job.h"
 #include "spec/pod_template.h"
 #include "spec/quantity.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 bool pod_build_is_empty(const struct pod_build *build)

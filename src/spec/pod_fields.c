@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -215,28 +214,23 @@ static void add_at(const struct pod_file *file, struct text *places, const char 
 			  place.column);
 }
 
-/* Adds the place in each role, since all may have the same error. */
-static void add_in_job(const struct pod_file *file, const struct json *spec, const char *path,
-		       struct text *places)
-{
-	const struct json *list = json_get(spec, "replicaSpecs");
-	const char *role = NULL;
-	struct json *value;
-
-	while (json_next(json_get(spec, "tfReplicaSpecs"), &role, &value))
-		add_at(file, places, "spec.tfReplicaSpecs[\"%s\"].template.%s", role, path);
-	for (size_t i = 0; i < json_count(list); i++)
-		add_at(file, places, "spec.replicaSpecs[%zu].template.%s", i, path);
-}
-
 static void add_in_file(const struct pod_file *file, const char *path, struct text *places)
 {
 	const struct json *root = document_root(file->document);
 	const struct json *spec = json_get(root, "spec");
+	const struct json *map = json_get(spec, "tfReplicaSpecs");
+	const struct json *list = json_get(spec, "replicaSpecs");
+	const char *role = NULL;
+	struct json *value;
 
-	if (json_get(spec, "tfReplicaSpecs") || json_get(spec, "replicaSpecs"))
-		add_in_job(file, spec, path, places);
-	else if (json_get(spec, "template"))
+	/* In each role, since all may have the same error. */
+	while (json_next(map, &role, &value))
+		add_at(file, places, "spec.tfReplicaSpecs[\"%s\"].template.%s", role, path);
+	for (size_t i = 0; i < json_count(list); i++)
+		add_at(file, places, "spec.replicaSpecs[%zu].template.%s", i, path);
+	if (map || list)
+		return;
+	if (json_get(spec, "template"))
 		add_at(file, places, "spec.template.%s", path);
 	else
 		add_at(file, places, "%s%s", json_get(root, "template") ? "template." : "", path);

@@ -1,6 +1,5 @@
 #include "spec/pod_security.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/own.h"
@@ -67,7 +66,7 @@ static void confine_container(struct json *container, bool drops_capabilities)
 			    json_new_string("ALL"));
 }
 
-static void confine(struct json *spec, bool drops_capabilities)
+void pod_confine(struct json *spec, bool drops_capabilities)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
 	struct json *of_pod = json_object_at(spec, "securityContext");
@@ -82,18 +81,13 @@ static void confine(struct json *spec, bool drops_capabilities)
 		set_bool_if_absent(spec, "automountServiceAccountToken", false);
 }
 
-void pod_confine(struct json *spec)
-{
-	confine(spec, false);
-}
-
 void pod_harden(struct json *spec, struct json *container)
 {
 	struct json *security = json_object_at(spec, "securityContext");
 
 	if (!says_who_runs(security) && !says_who_runs(json_get(container, "securityContext")))
 		choose_user(spec, container);
-	confine(spec, true);
+	pod_confine(spec, true);
 }
 
 /* Privileges, by the standards of Kubernetes 1.34. */

@@ -8,13 +8,14 @@
 
 /* What any image can live with, for a Pod whose user its image chooses: the run-time's seccomp
  * profile, for each container no new privileges, and no service account token unless a service
- * account is named. A privileged container is left unchanged. */
-void pod_confine(struct json *spec);
+ * account is named; capabilities only if they are not dropped. A privileged container is left
+ * unchanged. */
+void pod_confine(struct json *spec, bool drops_capabilities);
 
-/* Makes a Pod comply with Pod Security's level "restricted": pod_confine(), no capabilities, and
- * user and group 1000 (also as fsGroup, so that volumes are writable), not root. A template that
- * chooses its user (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the training container),
- * or requests privileges, keeps its user.
+/* Makes a Pod comply with Pod Security's level "restricted": pod_confine() without capabilities,
+ * and user and group 1000 (also as fsGroup, so that volumes are writable), not root. A template
+ * that chooses its user (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the training
+ * container), or requests privileges, keeps its user.
  *
  * The chosen user gets an empty /tmp, which is also HOME. The root file system stays writable,
  * because images write where they like. `container` is the training container of `spec`. */

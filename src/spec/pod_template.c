@@ -25,9 +25,8 @@ struct json *pod_template_container(const struct json *template)
 
 struct json *pod_template_add(struct json *object, const char *list, const char *name)
 {
-	struct json *element = json_new_object();
+	struct json *element = json_new_texts("name", name, NULL);
 
-	json_set_string(element, "name", name);
 	json_append(json_array_at(object, list), element);
 	return element;
 }
@@ -46,10 +45,9 @@ void pod_template_add_secret(struct json *container, const char *variable, const
 			     const char *key)
 {
 	struct json *entry = pod_template_add(container, "env", variable);
-	struct json *reference = json_object_at(json_object_at(entry, "valueFrom"), "secretKeyRef");
 
-	json_set_string(reference, "name", secret);
-	json_set_string(reference, "key", key);
+	json_set(json_object_at(entry, "valueFrom"), "secretKeyRef",
+		 json_new_texts("name", secret, "key", key, NULL));
 }
 
 /* Merging. */

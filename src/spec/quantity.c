@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -95,19 +95,6 @@ static int read_set(const struct piece *piece, struct choice *choice, struct err
 	return 0;
 }
 
-/* Each character has the same probability: bytes above the last whole multiple are drawn again. */
-static char draw_random_character(const struct choice *choice, random_bytes_fn random)
-{
-	assert(choice->count > 0);
-	size_t n_fair = 256 - 256 % choice->count;
-	unsigned char byte;
-
-	do
-		random(&byte, 1);
-	while (byte >= n_fair);
-	return choice->characters[byte % choice->count];
-}
-
 static int add_piece(struct text *text, const struct piece *piece, random_bytes_fn random,
 		     struct err *err)
 {
@@ -124,8 +111,20 @@ static int add_piece(struct text *text, const struct piece *piece, random_bytes_
 	if (text_read_int(digits, 1, N_CHARACTERS_MAX, &count, NULL) < 0)
 		return err_set(err, ERR_INVALID, "'{%.*s}': a set must produce 1 to %d characters",
 			       (int) n_digits, piece->count, N_CHARACTERS_MAX);
-	for (int64_t i = 0; i < count; i++)
-		text_add_char(text, draw_random_character(&choice, random));
+	assert(choice.count > 0);
+	size_t n_fair = 256 - 256 % choice.count;
+
+	/* Each character has the same probability: bytes above the last whole multiple are drawn
+	 * again. */
+	while (count > 0) {
+		unsigned char byte;
+
+		random(&byte, 1);
+		if (byte >= n_fair)
+			continue;
+		text_add_char(text, choice.characters[byte % choice.count]);
+		count--;
+	}
 	return 0;
 }
 

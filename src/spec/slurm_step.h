@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,6 @@
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GENERATOR "expression"
@@ -220,29 +219,24 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 		field_refuse(&reader, field, "%s%s", sentence, similar_name(maker, name));
 }
 
-/* Only templates have ${{…}}, so one that cannot be replaced is an error. */
-static void refuse_typed(struct maker *maker, const struct field *field, const char *name)
+/* Adds the value of a reference. Only templates have ${{…}}, so one that cannot be replaced is an
+ * error. */
+static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
+				 const struct reference *reference, struct text *made)
 {
-	if (parameters_find(maker, name))
+	const char *name = reference->name;
+	const struct parameter *parameter = parameters_find(maker, name);
+
+	if (reference->is_typed && parameter)
 		field_refuse(&maker->reader, field,
 			     "Invalid value: ${{%s}} must be the whole value; inside a string "
 			     "write ${%s}",
 			     name, name);
-	else
+	else if (reference->is_typed)
 		field_refuse(&maker->reader, field, "Invalid value: unknown parameter %.100s%s",
 			     name, similar_name(maker, name));
-}
-
-/* Adds the value of a reference. */
-static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
-				 const struct reference *reference, struct text *made)
-{
-	const struct parameter *parameter = parameters_find(maker, reference->name);
-
-	if (reference->is_typed)
-		refuse_typed(maker, field, reference->name);
 	else if (!parameter)
-		note_unknown(maker, field, reference->name);
+		note_unknown(maker, field, name);
 	if (reference->is_typed || !parameter)
 		text_add_bytes(made, at, reference->len);
 	else if (consume_template_size(maker, strlen(parameter->value)))
@@ -270,16 +264,6 @@ static void add_with_values(struct maker *maker, const struct field *field, cons
 
 /* Objects. */
 
-static struct json *make_typed(struct maker *maker, const char *value)
-{
-	struct json *typed = NULL;
-
-	if (!consume_template_size(maker, strlen(value)) ||
-	    json_read(value, strlen(value), &typed, NULL) < 0)
-		return json_new_string(value);
-	return typed;
-}
-
 static struct json *make_text(struct maker *maker, const struct field *field)
 {
 	const char *text = json_as_string(field->value, "");
@@ -291,22 +275,20 @@ static struct json *make_text(struct maker *maker, const struct field *field)
 						? parameters_find(maker, reference.name)
 						: NULL;
 
-	if (whole)
-		return make_typed(maker, whole->value);
+	if (whole) {
+		const char *value = whole->value;
+		struct json *typed = NULL;
+
+		return consume_template_size(maker, strlen(value)) &&
+				       json_read(value, strlen(value), &typed, NULL) == 0
+			       ? typed
+			       : json_new_string(value);
+	}
 	add_with_values(maker, field, text, &made);
 	return json_new_string(text_of(&made));
 }
 
 static struct json *make_value(struct maker *maker, const struct field *field);
-
-static struct json *make_array(struct maker *maker, const struct field *array)
-{
-	struct json *made = json_new_array();
-
-	for (size_t i = 0; i < json_count(array->value); i++)
-		json_append(made, make_value(maker, FIELD_ELEMENT(array, i)));
-	return made;
-}
 
 static struct json *make_object(struct maker *maker, const struct field *object)
 {
@@ -330,20 +312,17 @@ static struct json *make_object(struct maker *maker, const struct field *object)
 
 static struct json *make_value(struct maker *maker, const struct field *field)
 {
-	switch (json_type_of(field->value)) {
-	case JSON_OBJECT:
+	if (json_is(field->value, JSON_OBJECT))
 		return make_object(maker, field);
-	case JSON_ARRAY:
-		return make_array(maker, field);
-	case JSON_STRING:
+	if (json_is(field->value, JSON_STRING))
 		return make_text(maker, field);
-	case JSON_NULL:
-	case JSON_BOOL:
-	case JSON_INTEGER:
-	case JSON_REAL:
-		break;
-	}
-	return json_new_copy(field->value);
+	if (!json_is(field->value, JSON_ARRAY))
+		return json_new_copy(field->value);
+	struct json *made = json_new_array();
+
+	for (size_t i = 0; i < json_count(field->value); i++)
+		json_append(made, make_value(maker, FIELD_ELEMENT(field, i)));
+	return made;
 }
 
 /* A template is for any namespace: a namespace without a reference was its author's. */

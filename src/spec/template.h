@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/own.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "spec/job.h"
 #include "spec/random_text.h"

@@ -30,9 +30,8 @@ static struct json *address_list_new(const struct tf_cluster *cluster, const str
 
 static struct json *task_new(const char *type, int index)
 {
-	struct json *task = json_new_object();
+	struct json *task = json_new_texts("type", type, NULL);
 
-	json_set_string(task, "type", type);
 	json_set_integer(task, "index", index);
 	return task;
 }

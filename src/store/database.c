@@ -49,7 +49,6 @@ struct database {
 	char *path;
 	bool may_flush_later; /* the journal is a write-ahead log */
 	enum durability durability; /* of the following transactions */
-	sqlite3_stmt *begin, *commit, *rollback;
 	struct statement *statements; /* by their number in the design */
 };
 
@@ -200,19 +199,6 @@ int database_run(struct database *database, size_t which, int64_t ret_row[2], st
 
 /* Transactions. */
 
-static int run_plain(struct database *database, const char *text, sqlite3_stmt **prepared,
-		     struct err *err)
-{
-	int rc = prepare(database, text, prepared, err);
-
-	if (rc < 0)
-		return rc;
-	if (sqlite3_step(*prepared) != SQLITE_DONE)
-		rc = set_database_error(database, err);
-	sqlite3_reset(*prepared);
-	return rc;
-}
-
 static int choose_durability(struct database *database, enum durability durability, struct err *err)
 {
 	if (!database->may_flush_later)
@@ -232,18 +218,16 @@ int database_begin(struct database *database, enum durability durability, struct
 {
 	int rc = choose_durability(database, durability, err);
 
-	return rc < 0 ? rc : run_plain(database, "BEGIN IMMEDIATE", &database->begin, err);
+	return rc < 0 ? rc : execute(database, "BEGIN IMMEDIATE", err);
 }
 
 int database_end(struct database *database, int rc, struct err *err)
 {
 	if (rc == 0)
-		rc = run_plain(database, "COMMIT", &database->commit, err);
+		rc = execute(database, "COMMIT", err);
 	/* SQLite itself has rolled back after some errors (disk full, I/O). */
 	if (rc < 0 && !sqlite3_get_autocommit(database->connection)) {
-		int ignored = run_plain(database, "ROLLBACK", &database->rollback, NULL);
-
-		(void) ignored;
+		(void) execute(database, "ROLLBACK", NULL);
 	}
 	return rc;
 }
@@ -269,9 +253,6 @@ void database_free(struct database *database)
 		return;
 	for (size_t i = 0; i < database->design->n_statements; i++)
 		sqlite3_finalize(database->statements[i].prepared);
-	sqlite3_finalize(database->begin);
-	sqlite3_finalize(database->commit);
-	sqlite3_finalize(database->rollback);
 	sqlite3_close(database->connection);
 	free(database->statements);
 	free(database->path);
@@ -427,28 +408,21 @@ static int make_file(const char *folder, const char *path, const struct database
 	return rc;
 }
 
-static int query_database_number(struct database *database, const char *question, int *ret_number,
-				 struct err *err)
-{
-	sqlite3_stmt *row = NULL;
-	int rc = prepare(database, question, &row, err);
-
-	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
-		rc = set_database_error(database, err);
-	if (rc == 0)
-		*ret_number = sqlite3_column_int(row, 0);
-	sqlite3_finalize(row);
-	return rc;
-}
-
 /* The first reading of the file. */
 static int check_format(struct database *database, struct err *err)
 {
 	int known = database->design->format, format = 0, application = 0;
-	int rc = query_database_number(database, "PRAGMA user_version", &format, err);
+	sqlite3_stmt *row = NULL;
+	int rc = prepare(database, "SELECT * FROM pragma_user_version, pragma_application_id", &row,
+			 err);
 
-	if (rc == 0)
-		rc = query_database_number(database, "PRAGMA application_id", &application, err);
+	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
+		rc = set_database_error(database, err);
+	if (rc == 0) {
+		format = sqlite3_column_int(row, 0);
+		application = sqlite3_column_int(row, 1);
+	}
+	sqlite3_finalize(row);
 	if (rc < 0)
 		return rc;
 	if (format <= 0 || application != APPLICATION)
@@ -493,18 +467,6 @@ static bool may_be_read_otherwise(const struct database *database)
 	}
 }
 
-static int open_and_check(struct database *database, struct err *err)
-{
-	int rc = open_database_file(database, err);
-
-	if (rc == 0)
-		rc = check_format(database, err);
-	if (rc == 0 || !may_be_read_otherwise(database))
-		return rc;
-	rc = open_as_it_lies(database, err);
-	return rc < 0 ? rc : check_format(database, err);
-}
-
 int database_open(const char *folder, const struct database_design *design,
 		  struct database **ret_database, struct err *err)
 {
@@ -524,8 +486,16 @@ int database_open(const char *folder, const struct database_design *design,
 			return rc;
 	}
 	rc = check_database_not_empty(database, err);
+	if (rc < 0)
+		return rc;
+	rc = open_database_file(database, err);
 	if (rc == 0)
-		rc = open_and_check(database, err);
+		rc = check_format(database, err);
+	if (rc < 0 && may_be_read_otherwise(database)) {
+		rc = open_as_it_lies(database, err);
+		if (rc == 0)
+			rc = check_format(database, err);
+	}
 	if (rc == 0 && sqlite3_db_readonly(database->connection, "main") != 1)
 		rc = choose_journal(database, folder, err);
 	if (rc < 0)

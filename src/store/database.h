@@ -9,7 +9,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

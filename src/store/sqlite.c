@@ -129,34 +129,29 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 	return database_end(database, rc, err);
 }
 
-static void add_claim(struct statement *row, struct claim_list *claims, size_t *capacity)
-{
-	mem_grow(&claims->list, capacity, claims->count, sizeof(*claims->list));
-	claims->list[claims->count++] = (struct claim){
-		.number = (int) statement_integer(row, 0),
-		.owner_uid = mem_copy_text(statement_text(row, 1)),
-		.job_name = mem_copy_text(statement_text(row, 2)),
-	};
-}
-
 static int sqlite_list_claims(struct claims *claims, const char *kind, struct claim_list *ret_list,
 			      struct err *err)
 {
-	struct claim_list list = {0};
+	struct claim_list list CLEANUP(claim_list_done) = {0};
 	size_t capacity = 0;
 	struct statement *row;
 	int rc = database_statement(database_of_claims(claims), LIST_CLAIMS, &row, err, "t", kind);
 
 	if (rc < 0)
 		return rc;
-	while ((rc = statement_next(row, err)) == 1)
-		add_claim(row, &list, &capacity);
-	statement_finish(row);
-	if (rc < 0) {
-		claim_list_done(&list);
-		return rc;
+	while ((rc = statement_next(row, err)) == 1) {
+		mem_grow(&list.list, &capacity, list.count, sizeof(*list.list));
+		list.list[list.count++] = (struct claim){
+			.number = (int) statement_integer(row, 0),
+			.owner_uid = mem_copy_text(statement_text(row, 1)),
+			.job_name = mem_copy_text(statement_text(row, 2)),
+		};
 	}
+	statement_finish(row);
+	if (rc < 0)
+		return rc;
 	*ret_list = list;
+	list = (struct claim_list){0};
 	return 0;
 }
 
@@ -418,7 +413,7 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 		       struct err *err)
 {
 	bool needs_bodies = parts & (STORE_DOCUMENT | STORE_STATUS);
-	struct store_list list = {0};
+	struct store_list list CLEANUP(store_list_done) = {0};
 	size_t capacity = 0;
 	struct statement *row;
 	int rc = database_statement(database_of(store), needs_bodies ? LIST_ALL : LIST_SUMMARIES,
@@ -429,11 +424,10 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	while ((rc = statement_next(row, err)) == 1)
 		append_record_row(row, parts, &list, &capacity);
 	statement_finish(row);
-	if (rc < 0) {
-		store_list_done(&list);
+	if (rc < 0)
 		return rc;
-	}
 	*ret_list = list;
+	list = (struct store_list){0};
 	return 0;
 }
 

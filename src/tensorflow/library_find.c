@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "io/folder.h"
-#include "tensorflow/python_find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,24 +161,18 @@ static void search_python_installs(struct finding *finding)
 #define MULTIARCH "lib"
 #endif
 
-static void search_library_path(struct finding *finding)
-{
-	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
-	char *rest = list;
-
-	for (char *folder; !finding->place.path && (folder = strsep(&rest, ":"));)
-		if (folder[0])
-			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
-}
-
 static void search_system_libraries(struct finding *finding)
 {
 	static const char *const folders[] = {
 		"/usr/local/lib", "/usr/local/lib/" MULTIARCH, "/usr/lib", "/usr/lib/" MULTIARCH,
 		"/usr/lib64",     "/usr/local/lib64",
 	};
+	char *list CLEANUP(mem_free_text) = mem_copy_text(finding->search->library_path);
+	char *rest = list;
 
-	search_library_path(finding);
+	for (char *folder; !finding->place.path && (folder = strsep(&rest, ":"));)
+		if (folder[0])
+			find_library_in_folder(finding, folder, LIBRARY_SYSTEM);
 	for (size_t i = 0; i < ARRAY_LEN(folders) && !finding->place.path; i++) {
 		char *folder CLEANUP(mem_free_text) =
 			mem_format("%s%s", finding->search->system_root, folders[i]);
@@ -191,27 +184,15 @@ static void search_system_libraries(struct finding *finding)
 					     " in LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
 
-/* A directory that the user named: the library's own, one with `lib` in it (the unpacked C
- * package), a package directory, or a virtual environment. */
-static void search_named_folder(struct finding *finding, const char *folder,
-				enum library_origin origin)
-{
-	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", folder);
-	struct python_search inside = {.virtual_env = folder};
-	struct python_place python;
-
-	if (!find_library_in_folder(finding, folder, origin) &&
-	    !find_library_in_folder(finding, lib, origin) &&
-	    !find_library_in_packages(finding, folder, origin) &&
-	    !python_find(&inside, finding->arena, &python, NULL))
-		search_python_packages(finding, &python, origin);
-}
-
-/* A named place is accepted or rejected. */
+/* A named place is accepted or rejected. As a directory it is the library's own, one with `lib` in
+ * it (the unpacked C package), a package directory, or a virtual environment. */
 static int find_named_library(struct finding *finding, const char *named,
 			      enum library_origin origin, struct err *err)
 {
 	const char *by = library_origin_words[origin];
+	char *lib CLEANUP(mem_free_text) = mem_format("%s/lib", named);
+	struct python_search inside = {.virtual_env = named};
+	struct python_place python;
 	struct stat status;
 
 	if (stat(named, &status)) {
@@ -225,7 +206,11 @@ static int find_named_library(struct finding *finding, const char *named,
 		select_library_file(finding, path ? path : named, origin);
 		return 0;
 	}
-	search_named_folder(finding, named, origin);
+	if (!find_library_in_folder(finding, named, origin) &&
+	    !find_library_in_folder(finding, lib, origin) &&
+	    !find_library_in_packages(finding, named, origin) &&
+	    !python_find(&inside, finding->arena, &python, NULL))
+		search_python_packages(finding, &python, origin);
 	if (finding->place.path)
 		return 0;
 	if (finding->unfit.code)

@@ -61,14 +61,6 @@ static void end_connection(struct connection *connection)
 	network_break(connection->fd);
 }
 
-static int find_peer(const struct network_answerer *answerer, const struct network_frame *frame)
-{
-	for (size_t i = 0; i < answerer->n_peers; i++)
-		if (i != answerer->own && network_frame_has_name(frame, answerer->peers[i].name))
-			return (int) i;
-	return -1;
-}
-
 /* Returns false if the connection is no longer useful. */
 static bool send_network_answer(struct connection *connection)
 {
@@ -85,6 +77,8 @@ static bool send_network_answer(struct connection *connection)
 
 static bool accept_frame_bytes(struct connection *connection, size_t n_read)
 {
+	const struct network_answerer *answerer = connection->answerer;
+
 	if (connection->n_behind > 0) {
 		connection->n_behind -= n_read;
 	} else {
@@ -94,7 +88,11 @@ static bool accept_frame_bytes(struct connection *connection, size_t n_read)
 		if (!network_frame_is_ours(&connection->frame))
 			return false;
 		connection->received = network_wall_clock();
-		connection->asker = find_peer(connection->answerer, &connection->frame);
+		connection->asker = -1;
+		for (size_t i = 0; i < answerer->n_peers; i++)
+			if (i != answerer->own &&
+			    network_frame_has_name(&connection->frame, answerer->peers[i].name))
+				connection->asker = (int) i;
 		connection->n_behind = be64toh(connection->frame.length);
 	}
 	return connection->n_behind > 0 || send_network_answer(connection);

@@ -79,31 +79,26 @@ static void set_patience(int fd, msec patience)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* Identifies a server that is no muster by its first bytes. gRPC begins with an HTTP/2 frame of
- * kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
-static const char *describe_unknown_server(const struct network_frame *frame, size_t len)
-{
-	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
-	const char *bytes = (const char *) frame;
-
-	if (len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings)))
-		return "a gRPC server (TensorFlow's?) already has the port";
-	return "another program than muster responds";
-}
-
 /* Returns 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what
  * answered instead. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)
 {
+	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
+	const char *bytes = (const char *) ret_answer;
 	ssize_t len = recv(fd, ret_answer, sizeof(*ret_answer), MSG_WAITALL);
 
 	if (len <= 0)
 		return len < 0 ? errno : ENODATA;
+	/* gRPC begins with an HTTP/2 frame of kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and
+	 * 6.5). */
+	bool is_grpc = len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings));
+
 	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
 		finding->is_stranger = true;
 		network_finding_fail(finding, NETWORK_ANSWER,
-				     describe_unknown_server(ret_answer, (size_t) len));
+				     is_grpc ? "a gRPC server (TensorFlow's?) already has the port"
+					     : "another program than muster responds");
 		return EPROTO;
 	}
 	if (!network_frame_has_name(ret_answer, peer->name)) {
@@ -194,20 +189,6 @@ static int greet(int fd, const struct network_question *question, struct network
 	return failure;
 }
 
-/* A later failure keeps the results so far. */
-static void measure_round_trip(int fd, const struct network_question *question,
-			       struct network_finding *finding)
-{
-	double start = seconds_now();
-	struct exchange echo;
-
-	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT; i++) {
-		if (do_exchange(fd, question, 0, &echo, finding))
-			return;
-		update_least_round_trip(finding, &echo);
-	}
-}
-
 /* A link that passes small messages and drops large ones is typical of a wrong MTU: everything
  * connects, and the first real tensor hangs. */
 static void measure_bandwidth(int fd, const struct network_question *question,
@@ -256,7 +237,14 @@ static bool measure_network_peer(int fd, const struct network_question *question
 	if (!acquire_question_token(question))
 		return true;
 	set_patience(fd, PATIENCE);
-	measure_round_trip(fd, question, finding);
+	/* A later failure keeps the results so far. */
+	double start = seconds_now();
+	struct exchange echo;
+
+	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT &&
+			!do_exchange(fd, question, 0, &echo, finding);
+	     i++)
+		update_least_round_trip(finding, &echo);
 	if (finding->stage == NETWORK_DONE)
 		measure_bandwidth(fd, question, finding);
 	/* The pipe has room for the byte that was just taken out. */

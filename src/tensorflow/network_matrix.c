@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "spec/cluster_spec.h"
 
 #include <math.h>
 
@@ -38,26 +37,6 @@ struct json *network_event_new(const char *from, const char *to, const char *add
 	return event;
 }
 
-static void add_bandwidth(struct text *text, double bandwidth)
-{
-	if (bandwidth >= 1e9)
-		text_addf(text, ", %.1f GB/s", bandwidth / 1e9);
-	else if (bandwidth >= 1e6)
-		text_addf(text, ", %.0f MB/s", bandwidth / 1e6);
-	else if (bandwidth > 0)
-		text_addf(text, ", %.0f kB/s", bandwidth / 1e3);
-}
-
-static void add_clock(struct text *text, double clock)
-{
-	const char *direction = clock > 0 ? "ahead" : "behind";
-
-	if (fabs(clock) < 0.001)
-		text_add(text, ", same clock");
-	else
-		text_addf(text, ", clock %.3f s %s", fabs(clock), direction);
-}
-
 static const char *own_name(const struct matrix *matrix)
 {
 	return matrix->peers[matrix->cluster->own - matrix->cluster->tasks].name;
@@ -69,6 +48,7 @@ static void add_finding_sentence(struct text *text, const struct matrix *matrix,
 {
 	const struct network_peer *to = &matrix->peers[peer];
 	const char *address = matrix->cluster->tasks[peer].address;
+	double bandwidth = finding->bandwidth, clock = finding->clock;
 
 	text_addf(text, "%s %s ", own_name(matrix),
 		  finding->stage == NETWORK_DONE ? "reaches" : "cannot reach");
@@ -81,8 +61,16 @@ static void add_finding_sentence(struct text *text, const struct matrix *matrix,
 		return;
 	}
 	text_addf(text, "round trip %.2f ms", finding->round_trip * 1000);
-	add_bandwidth(text, finding->bandwidth);
-	add_clock(text, finding->clock);
+	if (bandwidth >= 1e9)
+		text_addf(text, ", %.1f GB/s", bandwidth / 1e9);
+	else if (bandwidth >= 1e6)
+		text_addf(text, ", %.0f MB/s", bandwidth / 1e6);
+	else if (bandwidth > 0)
+		text_addf(text, ", %.0f kB/s", bandwidth / 1e3);
+	if (fabs(clock) < 0.001)
+		text_add(text, ", same clock");
+	else
+		text_addf(text, ", clock %.3f s %s", fabs(clock), clock > 0 ? "ahead" : "behind");
 }
 
 static void on_matrix_finding(size_t peer, const struct network_finding *finding, void *data)

@@ -114,11 +114,12 @@ static bool is_network_probe_over(const struct network_probe *probe)
 	return probe->is_late && !network_answerer_is_busy(probe->answerer);
 }
 
-/* Another client used the name of a peer, and the peer itself did not ask. */
-static void report_impostors(const struct network_probe *probe)
+/* May free the probe. */
+static void finish_network_probe(struct network_probe *probe)
 {
 	const struct network_probe_settings *settings = &probe->settings;
 
+	/* Another client used the name of a peer, and the peer itself did not ask. */
 	for (size_t i = 0; probe->answerer && i < settings->n_peers; i++) {
 		const struct in6_addr *other = network_answerer_other(probe->answerer, i);
 		char address[INET6_ADDRSTRLEN];
@@ -128,14 +129,8 @@ static void report_impostors(const struct network_probe *probe)
 		network_address_write(other, address);
 		settings->tell_of_other(i, address, settings->data);
 	}
-}
-
-/* May free the probe. */
-static void finish_network_probe(struct network_probe *probe)
-{
-	report_impostors(probe);
-	if (probe->settings.on_end)
-		probe->settings.on_end(probe->settings.data);
+	if (settings->on_end)
+		settings->on_end(settings->data);
 	else
 		loop_stop(probe->loop);
 }

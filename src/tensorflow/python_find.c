@@ -1,6 +1,5 @@
 #include "tensorflow/python_find.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
@@ -271,27 +270,23 @@ static char *behind_shim(const char *shims, const char *name, const struct pytho
 	return file_is_program(program) ? TAKE(program) : NULL;
 }
 
-static char *program_in(const char *folder, const char *name, const struct python_search *search)
-{
-	char *program CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
-
-	if (!file_is_program(program))
-		return NULL;
-	return text_ends_with(folder, "/shims") ? behind_shim(folder, name, search) : TAKE(program);
-}
-
 static char *program_in_path(const char *name, const struct python_search *search)
 {
 	const char *rest = search->path, *found;
-	char *program = NULL;
 	size_t len;
 
-	while (!program && (found = search_path_next(&rest, &len))) {
+	while ((found = search_path_next(&rest, &len))) {
 		char *folder CLEANUP(mem_free_text) = mem_copy_bytes(found, len);
+		char *program CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
+		bool is_shim = text_ends_with(folder, "/shims");
+		char *meant = NULL;
 
-		program = program_in(folder, name, search);
+		if (file_is_program(program))
+			meant = is_shim ? behind_shim(folder, name, search) : TAKE(program);
+		if (meant)
+			return meant;
 	}
-	return program;
+	return NULL;
 }
 
 int python_find_in_path(const struct python_search *search, struct arena *arena,

@@ -4,19 +4,6 @@
 
 #include <assert.h>
 
-static int report_server_error(const struct library *library, const struct TF_Status *status,
-			       const char *protocol, struct err *err)
-{
-	/* ServerFactory::GetFactory searches the factories linked into the library; its message
-	 * contains the whole cluster. */
-	if (library->get_code(status) == TF_CODE_NOT_FOUND)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "TensorFlow %s in '%s' has no server for protocol '%s'",
-			       library->version(), library->path, protocol);
-	return err_set(err, ERR_REFUSED, "TensorFlow cannot create the server: %s",
-		       library->message(status));
-}
-
 int server_start(const struct library *library, const struct text *server_def, const char *protocol,
 		 const char **ret_target, struct err *err)
 {
@@ -29,8 +16,15 @@ int server_start(const struct library *library, const struct text *server_def, c
 		library->server_start(server, status);
 	if (library->get_code(status) == TF_CODE_OK)
 		*ret_target = library->server_target(server);
+	/* ServerFactory::GetFactory searches the factories linked into the library; its message
+	 * contains the whole cluster. */
+	else if (library->get_code(status) == TF_CODE_NOT_FOUND)
+		rc = err_set(err, ERR_UNSUPPORTED,
+			     "TensorFlow %s in '%s' has no server for protocol '%s'",
+			     library->version(), library->path, protocol);
 	else
-		rc = report_server_error(library, status, protocol, err);
+		rc = err_set(err, ERR_REFUSED, "TensorFlow cannot create the server: %s",
+			     library->message(status));
 	library->delete_status(status);
 	return rc;
 }

@@ -7,10 +7,8 @@
 #include "io/loop.h"
 #include "io/port.h"
 #include "io/process.h"
-#include "spec/cluster_spec.h"
 #include "tensorflow/library.h"
 #include "tensorflow/library_guard.h"
-#include "tensorflow/server.h"
 
 #include <errno.h>
 #include <poll.h>

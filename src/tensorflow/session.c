@@ -63,13 +63,6 @@ static const struct library_function function_rows[] = {
 	{"TF_TensorByteSize", offsetof(struct session_functions, tensor_size)},
 };
 
-static int find_functions(const struct library *library, struct session_functions *ret_functions,
-			  struct err *err)
-{
-	return library_find_functions(library, function_rows, ARRAY_LEN(function_rows),
-				      ret_functions, err);
-}
-
 /* Fields of ConfigProto and RunOptions. */
 #define CONFIG_DEVICE_FILTERS 4
 #define CONFIG_OPERATION_TIMEOUT_IN_MS 11
@@ -142,27 +135,19 @@ static int check_session_status(const struct session *session, struct err *err)
 		       first_line, message);
 }
 
-/* A filter that matches no task leaves only the master's own, which is always included. */
-static void add_filter(struct text *config, const struct session_target *target)
-{
-	struct text filter CLEANUP(text_done) = {0};
-
-	if (target->reach == SESSION_ALL)
-		return;
-	if (target->reach == SESSION_TASK)
-		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
-	else
-		text_add(&filter, "/job:no_other_task");
-	protobuf_add_text(config, CONFIG_DEVICE_FILTERS, text_of(&filter));
-}
-
 static void connect_session(struct session *session, const struct session_target *target)
 {
 	const struct session_functions *functions = &session->functions;
 	struct TF_SessionOptions *options = functions->new_options();
-	struct text config CLEANUP(text_done) = {0};
+	struct text config CLEANUP(text_done) = {0}, filter CLEANUP(text_done) = {0};
 
-	add_filter(&config, target);
+	/* A filter that matches no task leaves only the master's own, which is always included. */
+	if (target->reach == SESSION_TASK)
+		text_addf(&filter, "/job:%s/task:%d", target->job, target->task);
+	else
+		text_add(&filter, "/job:no_other_task");
+	if (target->reach != SESSION_ALL)
+		protobuf_add_text(&config, CONFIG_DEVICE_FILTERS, text_of(&filter));
 	protobuf_add_number(&config, CONFIG_OPERATION_TIMEOUT_IN_MS, target->timeout);
 	functions->set_target(options, target->master);
 	functions->set_config(options, text_of(&config), config.len, session->status);
@@ -175,23 +160,23 @@ int session_check_library(const struct library *library, struct err *err)
 {
 	struct session_functions functions;
 
-	return find_functions(library, &functions, err);
+	return library_find_functions(library, function_rows, ARRAY_LEN(function_rows), &functions,
+				      err);
 }
 
 int session_open(const struct library *library, const struct session_target *target,
 		 struct session **ret_session, struct err *err)
 {
 	struct session *session CLEANUP(session_cleanup) = mem_new(sizeof(*session));
-	struct session_functions functions;
-	int failure = find_functions(library, &functions, err);
+	int failure = library_find_functions(library, function_rows, ARRAY_LEN(function_rows),
+					     &session->functions, err);
 
 	if (failure)
 		return failure;
 	session->library = library;
-	session->functions = functions;
 	session->timeout = target->timeout;
 	session->status = library->new_status();
-	session->graph = functions.new_graph();
+	session->graph = session->functions.new_graph();
 	connect_session(session, target);
 	failure = check_session_status(session, err);
 	if (!failure)
