@@ -297,6 +297,14 @@ static int elastic_http_status_of(int code)
 
 /* Calls. */
 
+static int read_body(struct http_call *call, struct json **ret_body, struct err *err)
+{
+	size_t len = 0;
+	const void *bytes = http_call_body(call, &len);
+
+	return json_read(bytes ? bytes : "", len, ret_body, err);
+}
+
 static int apply_member_call(struct orchestrator *orchestrator, struct http_call *call,
 			     const char *name, const char *id, struct err *err)
 {
@@ -304,14 +312,12 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 	struct json *body CLEANUP(json_cleanup) = NULL;
 	struct elastic_job *job = NULL;
 	struct member_request request;
-	size_t len = 0;
-	const void *bytes = http_call_body(call, &len);
 
 	if (!name_is_label_value(name) || !name_is_label_value(id) || !*name || !*id)
 		return err_set(err, ERR_INVALID,
 			       "the id of a job or a member must have 1 to 63 letters, digits, "
 			       "'-', '_' and '.', and a letter or digit at both ends");
-	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	int rc = read_body(call, &body, err);
 
 	if (rc == 0)
 		rc = member_request_read(body, arena, &request, err);
@@ -377,17 +383,15 @@ static void answer_job(const struct orchestrator *orchestrator, struct http_call
 	elastic_job_read(*found, call, known, loop_monotonic_now());
 }
 
-static int apply_drain_request(struct orchestrator *orchestrator, struct http_call *call,
+static int apply_drain_request(const struct orchestrator *orchestrator, struct http_call *call,
 			       const char *name, struct json *answer, struct err *err)
 {
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct json *body CLEANUP(json_cleanup) = NULL;
-	size_t len = 0;
-	const void *bytes = http_call_body(call, &len);
 
 	if (!found)
 		return err_set(err, ERR_NOT_FOUND, NO_JOB, name);
-	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	int rc = read_body(call, &body, err);
 	const struct json *machines = json_get(body, "machines");
 
 	if (rc == 0 && json_count(machines) == 0)

@@ -356,8 +356,3 @@ size_t queue_depth(const struct queue *queue, instant now)
 			 instant_has_come(queue->entries.list[i]->due, now);
 	return depth;
 }
-
-size_t queue_count(const struct queue *queue)
-{
-	return queue->entries.count;
-}

@@ -46,4 +46,3 @@ void queue_remove(struct queue *queue, const char *key);
 instant queue_wake_at(const struct queue *queue);
 /* Number of keys due or in flight: the backlog. */
 size_t queue_depth(const struct queue *queue, instant now);
-size_t queue_count(const struct queue *queue); /* known keys: waiting or in flight */

@@ -38,10 +38,11 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 /* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
 {
-	size_t most = n_candidates < (size_t) settings->max ? n_candidates : (size_t) settings->max;
-	size_t size = most - most % (size_t) settings->unit;
+	size_t most = n_candidates < (size_t) settings->terms.max ? n_candidates
+								  : (size_t) settings->terms.max;
+	size_t size = most - most % (size_t) settings->terms.unit;
 
-	return size >= (size_t) settings->min ? size : 0;
+	return size >= (size_t) settings->terms.min ? size : 0;
 }
 
 static void enter(struct rendezvous *rendezvous, enum rendezvous_phase phase, instant ends)
@@ -54,16 +55,17 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, in
 {
 	struct rendezvous *rendezvous = mem_new(sizeof(*rendezvous));
 
-	assert(settings->min >= 1 && settings->min <= settings->max && settings->unit >= 1);
-	assert(settings->max <= LIMIT_MEMBERS);
+	assert(settings->terms.min >= 1 && settings->terms.min <= settings->terms.max &&
+	       settings->terms.unit >= 1);
+	assert(settings->terms.max <= LIMIT_MEMBERS);
 	assert(world_size_of(settings, LIMIT_MEMBERS) > 0);
 	rendezvous->settings = *settings;
-	rendezvous->budget.terms = settings->restarts;
+	rendezvous->budget.terms = settings->terms.restarts;
 	rendezvous->awaits_last_call = true;
 	rendezvous->next_expiry = INSTANT_NEVER;
 	rendezvous->restart_at = now;
 	rendezvous->all_found_at = instant_add(now, settings->lease);
-	enter(rendezvous, RENDEZVOUS_WAITING, instant_add(now, settings->join_time));
+	enter(rendezvous, RENDEZVOUS_WAITING, instant_add(now, settings->terms.join_time));
 	return rendezvous;
 }
 
@@ -158,7 +160,7 @@ static bool has_lost_worlds(const struct rendezvous *rendezvous)
 static instant gathering_end(const struct rendezvous *rendezvous, instant now)
 {
 	return has_lost_worlds(rendezvous) ? rendezvous->all_found_at
-					   : instant_add(now, rendezvous->settings.last_call);
+					   : instant_add(now, rendezvous->settings.terms.last_call);
 }
 
 static bool is_at_work(const struct member_entry *member)
@@ -583,7 +585,7 @@ static void wait_for_members(struct rendezvous *rendezvous, instant now)
 	if (rendezvous->phase != RENDEZVOUS_WAITING) {
 		rendezvous->awaits_last_call = true;
 		enter(rendezvous, RENDEZVOUS_WAITING,
-		      instant_add(now, rendezvous->settings.join_time));
+		      instant_add(now, rendezvous->settings.terms.join_time));
 	} else if (instant_has_come(rendezvous->phase_ends, now)) {
 		close_with(rendezvous, RENDEZVOUS_TIMED_OUT);
 	}
@@ -709,7 +711,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	rendezvous->goes_on = past->goes_on;
 	rendezvous->awaits_last_call = !past->goes_on;
 	rendezvous->n_restarts = past->n_restarts;
-	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
+	rendezvous->budget = restart_budget_restore(&settings->terms.restarts, &past->budget, now);
 	rendezvous->reason = past->reason;
 	rendezvous->verdict = past->verdict;
 	rendezvous->is_unsettled = true;
@@ -773,13 +775,6 @@ struct member_order rendezvous_order_for(const struct rendezvous *rendezvous, co
 		.is_excluded = member->is_excluded && rendezvous->goes_on,
 		.is_last = is_spent(rendezvous),
 	};
-}
-
-void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id)
-{
-	struct member_entry *member = member_table_find(&rendezvous->members, id);
-
-	return member ? &member->attachment : NULL;
 }
 
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)

@@ -60,7 +60,7 @@ QUEUE_TEST(what_is_due_is_taken_in_order)
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
 	take_and_end(queue, START + 30, "soon");
 	take_and_end(queue, START + 30, "late");
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time)
@@ -83,7 +83,7 @@ QUEUE_TEST(what_waits_behind_goes_last_and_of_four_turns_has_one)
 	take_and_end(queue, START, "0"); /* the others are not due */
 	for (const char *keys = "ab1cde2f3"; *keys; keys++)
 		take_and_end(queue, START + 1, (char[]){*keys, '\0'});
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 	queue_add_behind(queue, "a", "k", moment(START + 7));
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
 	queue_add(queue, "a", "l", moment(START + 9));
@@ -110,7 +110,7 @@ QUEUE_TEST(what_waits_behind_does_so_no_more_when_it_is_added_as_others_are)
 	queue_add_behind(queue, "a", "p", moment(START));
 	queue_remove(queue, "p");
 	assert_take(queue, START, NULL);
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done)
@@ -122,7 +122,7 @@ QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done)
 	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
 	queue_done(queue, "k", false, moment(START));
 	take_and_end(queue, START, "k");
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
@@ -248,7 +248,7 @@ QUEUE_TEST(what_is_removed_does_not_come_back)
 	queue_add(queue, "a", "flies", moment(START));
 	queue_remove(queue, "flies");
 	queue_done(queue, "flies", true, moment(START));
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(what_was_removed_may_be_added_again_before_its_flight_ends)
