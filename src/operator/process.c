@@ -62,15 +62,6 @@ static struct managed_job *next_job(const struct controller *controller, struct 
 	return NULL;
 }
 
-static size_t count_jobs(const struct controller *controller)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < controller->n_scopes; i++)
-		count += kube_mirror_count(controller->scopes[i].jobs);
-	return count;
-}
-
 static void on_timer(void *data)
 {
 	struct controller *controller = data;
@@ -421,12 +412,13 @@ static void on_operator_signal(int number, void *data)
 
 void operator_write_metrics(const struct controller *controller, struct text *text)
 {
-	const struct metrics_operator now = {
-		.n_jobs = count_jobs(controller),
+	struct metrics_operator now = {
 		.n_queued = queue_depth(controller->queue, loop_monotonic_now()),
 		.n_errors = controller->n_errors,
 	};
 
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		now.n_jobs += kube_mirror_count(controller->scopes[i].jobs);
 	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
 }
 
