@@ -205,14 +205,6 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 	return 0;
 }
 
-/* Its members know a job that this server has no record of: it is begun again. If a newcomer has
- * begun it before them, they join that one. */
-static bool is_without_record(struct elastic_job *const *found,
-			      const struct member_request *request)
-{
-	return *request->uid && (!found || elastic_job_may_lack_record(*found));
-}
-
 static int find_or_start_elastic_job(struct orchestrator *orchestrator, const char *name,
 				     const struct member_request *request,
 				     struct elastic_job **ret_job, struct err *err)
@@ -220,7 +212,11 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	if (*request->uid && !is_without_record(found, request) &&
+	/* Its members know a job that this server has no record of: it is begun again. If a
+	 * newcomer has begun it before them, they join that one. */
+	bool is_without_record = !found || elastic_job_may_lack_record(*found);
+
+	if (*request->uid && !is_without_record &&
 	    !text_equals(elastic_job_settings(*found)->uid, request->uid))
 		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {

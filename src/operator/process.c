@@ -12,22 +12,17 @@
 
 #define PASSES_AT_ONCE 32 /* then answers and signals are handled */
 
-static bool is_in(const struct scope *scope, const char *key)
-{
-	size_t len = strlen(scope->namespace_name);
-
-	return len == 0 || (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/');
-}
-
 /* A mirror of one namespace names objects without the namespace. */
 static struct managed_job *find_managed_job(const struct controller *controller, const char *key)
 {
 	for (size_t i = 0; i < controller->n_scopes; i++) {
 		const struct scope *scope = &controller->scopes[i];
+		size_t len = strlen(scope->namespace_name);
 
-		if (is_in(scope, key))
-			return kube_mirror_get(scope->jobs,
-					       *scope->namespace_name ? strchr(key, '/') + 1 : key);
+		if (len == 0)
+			return kube_mirror_get(scope->jobs, key);
+		if (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/')
+			return kube_mirror_get(scope->jobs, key + len + 1);
 	}
 	return NULL;
 }

@@ -610,15 +610,6 @@ static void advance_without_world(struct rendezvous *rendezvous,
 		form_world(rendezvous, candidates, size, now);
 }
 
-/* In a new world, excluded members become the last in order of arrival. */
-static void move_excluded_to_end(struct rendezvous *rendezvous, struct member_entry *const *members,
-				 size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (members[i]->is_excluded)
-			members[i]->number = rendezvous->members.n_ever++;
-}
-
 static void update_phase(struct rendezvous *rendezvous, instant now)
 {
 	size_t n_at_work, n_candidates;
@@ -650,8 +641,10 @@ static void update_phase(struct rendezvous *rendezvous, instant now)
 		gather(rendezvous, candidates, size, now);
 	else
 		enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
-	if (rendezvous->world.generation != generation)
-		move_excluded_to_end(rendezvous, candidates, n_candidates);
+	/* In a new world, excluded members become the last in order of arrival. */
+	for (size_t i = 0; rendezvous->world.generation != generation && i < n_candidates; i++)
+		if (candidates[i]->is_excluded)
+			candidates[i]->number = rendezvous->members.n_ever++;
 }
 
 /* A member whose heartbeats arrive but which never acknowledges would block every world. */
