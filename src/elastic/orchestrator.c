@@ -89,9 +89,8 @@ static void answer_json(struct http_call *call, int status, const struct json *o
 
 static void answer_error(struct http_call *call, int status, const char *sentence)
 {
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *object CLEANUP(json_cleanup) = json_new_texts("error", sentence, NULL);
 
-	json_set_string(object, "error", sentence);
 	answer_json(call, status, object);
 }
 
@@ -271,24 +270,11 @@ static void answer_unknown_member(struct http_call *call)
 
 static int elastic_http_status_of(int code)
 {
-	switch ((enum err_code) code) {
-	case ERR_NOT_FOUND:
-		return 410;
-	case ERR_CONFLICT:
-		return 409;
-	case ERR_EXISTS: /* another member with its id */
-		return 403;
-	case ERR_REFUSED:
-	case ERR_LIMIT:
+	if (code == ERR_REFUSED || code == ERR_LIMIT)
 		return 503;
-	case ERR_INVALID:
-	case ERR_IO:
-	case ERR_UNREACHABLE:
-	case ERR_UNSUPPORTED:
-	case ERR_SPACE:
-		break;
-	}
-	return 400;
+	if (code == ERR_EXISTS) /* another member with its id */
+		return 403;
+	return code == ERR_NOT_FOUND ? 410 : code == ERR_CONFLICT ? 409 : 400;
 }
 
 /* Calls. */

@@ -206,11 +206,9 @@ static void store_waiting_reason(struct managed_job *job, const struct status *s
 		status_is_finished(status) ? NULL : waiting_reason_add_first(status, "", &sentence);
 
 	json_free(TAKE(job->waiting));
-	if (!reason)
-		return;
-	job->waiting = json_new_object();
-	json_set_string(job->waiting, "reason", reason);
-	json_set_string(job->waiting, "message", text_of(&sentence));
+	if (reason)
+		job->waiting =
+			json_new_texts("reason", reason, "message", text_of(&sentence), NULL);
 }
 
 static void on_status(const struct job *own, const struct status *status, void *data)

@@ -550,24 +550,6 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 
 /* The world's next state. */
 
-static bool awaits_any(const struct rendezvous *rendezvous)
-{
-	for (size_t i = 0; i < rendezvous->members.count; i++)
-		if (rendezvous->members.members[i]->is_awaited)
-			return true;
-	return false;
-}
-
-/* A member that left after its workers succeeded is no longer a member, but is not missed. */
-static size_t count_at_work(const struct rendezvous *rendezvous)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < rendezvous->members.count; i++)
-		count += is_at_work(rendezvous->members.members[i]);
-	return count;
-}
-
 static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
 		   size_t size, instant now)
 {
@@ -612,18 +594,24 @@ static void advance_without_world(struct rendezvous *rendezvous,
 
 static void update_phase(struct rendezvous *rendezvous, instant now)
 {
-	size_t n_at_work, n_candidates;
+	size_t n_at_work = 0, n_candidates;
+	bool awaits_any = false;
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
 	    !(rendezvous->is_unsettled || instant_has_come(rendezvous->phase_ends, now)))
 		return;
 	rendezvous->is_unsettled = false;
-	if (awaits_any(rendezvous)) {
+	/* A member that left after its workers succeeded is no longer a member, but is not
+	 * missed. */
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		n_at_work += is_at_work(rendezvous->members.members[i]);
+		awaits_any |= rendezvous->members.members[i]->is_awaited;
+	}
+	if (awaits_any) {
 		enter(rendezvous, rendezvous->goes_on ? RENDEZVOUS_RUNNING : RENDEZVOUS_PAUSING,
 		      INSTANT_NEVER);
 		return;
 	}
-	n_at_work = count_at_work(rendezvous);
 	if (rendezvous->goes_on && n_at_work == 0) {
 		close_with(rendezvous, RENDEZVOUS_SUCCEEDED);
 		return;
