@@ -429,7 +429,7 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 	const char *folder = state_folder(lookup, NULL);
 	struct cluster_job_record job = {0};
 
-	if (!folder || cluster_job_record_find(folder, name, &job, NULL) < 0)
+	if (!folder || cluster_job_record_find(folder, name, &job) < 0)
 		return ERR_NOT_FOUND;
 	const struct cluster_job_place *at = &job.at;
 	struct way *way = add_way(lookup, at->namespace_name);
@@ -483,9 +483,9 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 		char *record CLEANUP(mem_free_text) =
 			cluster_job_record_name(reference.namespace_name, reference.name);
 
-		rc = cluster_job_record_get(folder, record, &job, NULL);
+		rc = cluster_job_record_get(folder, record, &job);
 	} else {
-		rc = cluster_job_record_find(folder, reference.name, &job, NULL);
+		rc = cluster_job_record_find(folder, reference.name, &job);
 	}
 	if (rc < 0 || reference.place == JOB_HERE)
 		return err_set(err, ERR_NOT_FOUND,

@@ -361,7 +361,7 @@ static char *find_supervisor_here(const struct client_kube *client, const char *
 		cluster_job_record_name(client->settings.namespace_name, name);
 	struct cluster_job_record known CLEANUP(cluster_job_record_done) = {0};
 
-	if (cluster_job_record_get(client->settings.state_folder, record_name, &known, NULL) < 0)
+	if (cluster_job_record_get(client->settings.state_folder, record_name, &known) < 0)
 		return NULL;
 	return TAKE(known.record.supervisor);
 }

@@ -97,8 +97,10 @@ static struct agent *elastic_agent_of(struct backend *backend)
 	return (struct agent *) backend;
 }
 
-static void notify_agent_news(const struct agent *agent)
+static void notify_agent_news(void *data)
 {
+	const struct agent *agent = data;
+
 	agent->settings.on_news(agent->settings.data);
 }
 
@@ -242,20 +244,6 @@ static void on_agent_timer(void *data)
 
 /* Answers. */
 
-static void clear_call_failure(struct agent *agent)
-{
-	free(TAKE(agent->why));
-	if (agent->is_loss_told)
-		report_agent_trouble(agent, "the job's server responds again");
-	agent->is_loss_told = false;
-}
-
-/* All other machines have left, so this server may end. */
-static void on_idle(void *data)
-{
-	notify_agent_news(data);
-}
-
 static int make_server(struct agent *agent, const struct listening *listening, struct err *err)
 {
 	const char *token = agent->request->token;
@@ -266,7 +254,8 @@ static int make_server(struct agent *agent, const struct listening *listening, s
 		.access = {token ? http_is_same_secret : NULL, token},
 		.folder = agent->request->server_folder,
 		.lease = agent->request->lease,
-		.on_idle = on_idle,
+		.on_idle =
+			notify_agent_news, /* this server may end: all other machines have left */
 		.data = agent,
 	};
 
@@ -509,8 +498,12 @@ static void on_whole_answer(struct agent *agent, size_t call, const struct json 
 	struct err err = {0};
 	int rc = member_answer_read(body, arena, &answer, &err);
 
-	if (rc == 0 && !agent->member.report.has_left) /* else it is the reason for leaving */
-		clear_call_failure(agent);
+	if (rc == 0 && !agent->member.report.has_left) { /* else it is the reason for leaving */
+		free(TAKE(agent->why));
+		if (agent->is_loss_told)
+			report_agent_trouble(agent, "the job's server responds again");
+		agent->is_loss_told = false;
+	}
 	if (rc == 0)
 		rc = accept_member_answer(agent, call, &answer, &arena, &err);
 	if (rc < 0)
@@ -614,44 +607,32 @@ static void on_orchestrator_answer(int status, const void *bytes, size_t len, co
 
 /* Observing. */
 
-/* Counts the processes of the member's own generation, and whether any process is live. */
-struct head_count {
-	int n_failed, n_succeeded;
-	int n_asking; /* for a restart */
-	bool is_any_live;
-};
-
-static struct head_count count(const struct agent *agent, const struct observed *observed)
+/* Of the processes of the member's own generation, and whether any process is live. */
+static void report(struct agent *agent, const struct observed *observed)
 {
-	struct head_count heads = {0};
+	int n_failed = 0, n_succeeded = 0, n_asking = 0; /* for a restart */
+	bool is_any_live = false;
 
+	if (!agent->member.has_workers)
+		return;
 	for (size_t i = 0; i < observed->n_replicas; i++) {
 		const struct observed_replica *object = &observed->replicas[i];
 		bool is_own = object->attempt == agent->member.report.generation;
 
-		heads.is_any_live |= observed_is_live(object);
-		heads.n_succeeded += is_own && object->phase == OBSERVED_SUCCEEDED;
+		is_any_live |= observed_is_live(object);
+		n_succeeded += is_own && object->phase == OBSERVED_SUCCEEDED;
 		if (!is_own || object->phase != OBSERVED_FAILED ||
 		    observed_was_asked_to_end(object))
 			continue;
-		heads.n_asking += member_code_asks_restart(object->exit_code);
-		heads.n_failed += !member_code_asks_restart(object->exit_code);
+		n_asking += member_code_asks_restart(object->exit_code);
+		n_failed += !member_code_asks_restart(object->exit_code);
 	}
-	return heads;
-}
-
-static void report(struct agent *agent, const struct observed *observed)
-{
-	const struct head_count heads = count(agent, observed);
-
-	if (!agent->member.has_workers)
-		return;
-	if (heads.n_failed)
+	if (n_failed)
 		member_failed(&agent->member);
-	else if (heads.n_asking)
+	else if (n_asking)
 		member_wants_restart(&agent->member);
-	if (!heads.is_any_live)
-		member_ended(&agent->member, heads.n_succeeded == agent->n_processes,
+	if (!is_any_live)
+		member_ended(&agent->member, n_succeeded == agent->n_processes,
 			     loop_monotonic_now());
 }
 

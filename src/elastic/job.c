@@ -158,12 +158,7 @@ static struct rendezvous_settings
 rendezvous_settings_of(const struct elastic_job_settings *settings)
 {
 	return (struct rendezvous_settings){
-		.min = settings->terms.min,
-		.max = settings->terms.max,
-		.unit = settings->terms.unit,
-		.join_time = settings->terms.join_time,
-		.last_call = settings->terms.last_call,
-		.restarts = settings->terms.restarts,
+		.terms = settings->terms,
 		.lease = settings->lease,
 		.on_removed = on_member_removed,
 	};
@@ -209,7 +204,7 @@ size_t elastic_job_count_members(const struct elastic_job *job)
 
 bool elastic_job_has_member(const struct elastic_job *job, const char *id)
 {
-	return rendezvous_attachment(job->rendezvous, id) != NULL;
+	return member_table_find(&job->rendezvous->members, id);
 }
 
 bool elastic_job_may_lack_record(const struct elastic_job *job)
@@ -442,23 +437,20 @@ int elastic_job_restore(const struct elastic_job_settings *settings,
 /* NULL: it is no member, or has not called. */
 static struct waiter *find_waiter(const struct elastic_job *job, const char *id)
 {
-	void **attachment = rendezvous_attachment(job->rendezvous, id);
+	const struct member_entry *member = member_table_find(&job->rendezvous->members, id);
 
-	return attachment ? *attachment : NULL;
+	return member ? member->attachment : NULL;
 }
 
-static struct waiter *find_or_add(struct elastic_job *job, const char *id)
+static struct waiter *find_or_add(struct elastic_job *job, struct member_entry *member)
 {
-	void **attachment = rendezvous_attachment(job->rendezvous, id);
-
-	if (*attachment)
-		return *attachment;
-	struct waiter *waiter = mem_new(sizeof(*waiter));
+	if (member->attachment)
+		return member->attachment;
+	struct waiter *waiter = member->attachment = mem_new(sizeof(*waiter));
 
 	waiter->job = job;
-	waiter->id = mem_copy_text(id);
+	waiter->id = mem_copy_text(member->id);
 	job->n_waiters++;
-	*attachment = waiter;
 	return waiter;
 }
 
@@ -719,13 +711,6 @@ static void accept_failure_report(struct elastic_job *job, const char *id,
 	take_failure(job, report);
 }
 
-static bool is_world_new(const struct elastic_job *job)
-{
-	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
-
-	return job->rendezvous->world.generation != newest;
-}
-
 static void report_rendezvous_phase(const struct elastic_job *job)
 {
 	const struct world *world = &job->rendezvous->world;
@@ -753,7 +738,8 @@ static void report_rendezvous_phase(const struct elastic_job *job)
 static void write_record_and_log(struct elastic_job *job)
 {
 	enum rendezvous_phase phase = job->rendezvous->phase;
-	bool is_new = is_world_new(job);
+	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
+	bool is_new = job->rendezvous->world.generation != newest;
 
 	take_losses(job);
 	if (is_new)
@@ -881,8 +867,10 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 		return rc;
 	accept_failure_report(job, id, request);
 	write_record_and_log(job);
-	if (rendezvous_attachment(job->rendezvous, id)) {
-		waiter = find_or_add(job, id);
+	struct member_entry *member = member_table_find(&job->rendezvous->members, id);
+
+	if (member) {
+		waiter = find_or_add(job, member);
 		update_liveness_port(waiter, call, request->liveness_port);
 		hold_waiter_call(job, waiter, call, request, now);
 	} else { /* it has left, or comes too late */

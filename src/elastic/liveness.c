@@ -109,24 +109,22 @@ static void on_probe_timeout(void *data)
 	end_probe(data, LIVENESS_UNKNOWN);
 }
 
-/* ENOTCONN: connect() itself was refused, as happens on one machine. */
-static bool is_refusal(int error)
-{
-	return error == ECONNREFUSED || error == ECONNRESET || error == ENOTCONN;
-}
-
-/* A connection that was refused is readable, too. */
+/* A connection that was refused is readable, too. ENOTCONN: connect() itself was refused, as
+ * happens on one machine. */
 static void on_probe_readable(void *data)
 {
 	struct liveness_probe *probe = data;
 	char said[LONGEST_ID + 1] = "";
 	ssize_t len = recv(probe->fd, said, LONGEST_ID, 0);
 
+	bool is_refused =
+		len < 0 && (errno == ECONNREFUSED || errno == ECONNRESET || errno == ENOTCONN);
+
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len > 0 && text_equals(said, probe->id))
 		end_probe(probe, LIVENESS_ALIVE);
-	else if (len == 0 || (len < 0 && is_refusal(errno)))
+	else if (len == 0 || is_refused)
 		end_probe(probe, LIVENESS_GONE);
 	else
 		end_probe(probe, LIVENESS_UNKNOWN);

@@ -89,9 +89,8 @@ static void answer_json(struct http_call *call, int status, const struct json *o
 
 static void answer_error(struct http_call *call, int status, const char *sentence)
 {
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct json *object CLEANUP(json_cleanup) = json_new_texts("error", sentence, NULL);
 
-	json_set_string(object, "error", sentence);
 	answer_json(call, status, object);
 }
 
@@ -205,14 +204,6 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 	return 0;
 }
 
-/* Its members know a job that this server has no record of: it is begun again. If a newcomer has
- * begun it before them, they join that one. */
-static bool is_without_record(struct elastic_job *const *found,
-			      const struct member_request *request)
-{
-	return *request->uid && (!found || elastic_job_may_lack_record(*found));
-}
-
 static int find_or_start_elastic_job(struct orchestrator *orchestrator, const char *name,
 				     const struct member_request *request,
 				     struct elastic_job **ret_job, struct err *err)
@@ -220,7 +211,11 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
-	if (*request->uid && !is_without_record(found, request) &&
+	/* Its members know a job that this server has no record of: it is begun again. If a
+	 * newcomer has begun it before them, they join that one. */
+	bool is_without_record = !found || elastic_job_may_lack_record(*found);
+
+	if (*request->uid && !is_without_record &&
 	    !text_equals(elastic_job_settings(*found)->uid, request->uid))
 		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {
@@ -275,27 +270,22 @@ static void answer_unknown_member(struct http_call *call)
 
 static int elastic_http_status_of(int code)
 {
-	switch ((enum err_code) code) {
-	case ERR_NOT_FOUND:
-		return 410;
-	case ERR_CONFLICT:
-		return 409;
-	case ERR_EXISTS: /* another member with its id */
-		return 403;
-	case ERR_REFUSED:
-	case ERR_LIMIT:
+	if (code == ERR_REFUSED || code == ERR_LIMIT)
 		return 503;
-	case ERR_INVALID:
-	case ERR_IO:
-	case ERR_UNREACHABLE:
-	case ERR_UNSUPPORTED:
-	case ERR_SPACE:
-		break;
-	}
-	return 400;
+	if (code == ERR_EXISTS) /* another member with its id */
+		return 403;
+	return code == ERR_NOT_FOUND ? 410 : code == ERR_CONFLICT ? 409 : 400;
 }
 
 /* Calls. */
+
+static int read_body(struct http_call *call, struct json **ret_body, struct err *err)
+{
+	size_t len = 0;
+	const void *bytes = http_call_body(call, &len);
+
+	return json_read(bytes ? bytes : "", len, ret_body, err);
+}
 
 static int apply_member_call(struct orchestrator *orchestrator, struct http_call *call,
 			     const char *name, const char *id, struct err *err)
@@ -304,14 +294,12 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 	struct json *body CLEANUP(json_cleanup) = NULL;
 	struct elastic_job *job = NULL;
 	struct member_request request;
-	size_t len = 0;
-	const void *bytes = http_call_body(call, &len);
 
 	if (!name_is_label_value(name) || !name_is_label_value(id) || !*name || !*id)
 		return err_set(err, ERR_INVALID,
 			       "the id of a job or a member must have 1 to 63 letters, digits, "
 			       "'-', '_' and '.', and a letter or digit at both ends");
-	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	int rc = read_body(call, &body, err);
 
 	if (rc == 0)
 		rc = member_request_read(body, arena, &request, err);
@@ -377,17 +365,15 @@ static void answer_job(const struct orchestrator *orchestrator, struct http_call
 	elastic_job_read(*found, call, known, loop_monotonic_now());
 }
 
-static int apply_drain_request(struct orchestrator *orchestrator, struct http_call *call,
+static int apply_drain_request(const struct orchestrator *orchestrator, struct http_call *call,
 			       const char *name, struct json *answer, struct err *err)
 {
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	struct json *body CLEANUP(json_cleanup) = NULL;
-	size_t len = 0;
-	const void *bytes = http_call_body(call, &len);
 
 	if (!found)
 		return err_set(err, ERR_NOT_FOUND, NO_JOB, name);
-	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	int rc = read_body(call, &body, err);
 	const struct json *machines = json_get(body, "machines");
 
 	if (rc == 0 && json_count(machines) == 0)

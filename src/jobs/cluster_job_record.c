@@ -123,56 +123,46 @@ int cluster_job_record_save(const char *state_folder, const struct store_record 
 
 /* Finding. */
 
-static bool is_record_named(const char *record_name, const char *name)
+static int find_listed(struct store *store, const char *name, struct cluster_job_record *ret_job)
 {
-	const char *slash = strrchr(record_name, '/');
+	struct store_list list CLEANUP(store_list_done) = {0};
+	int rc = store->functions->list(store, STORE_SUMMARY, &list, NULL);
 
-	return slash && text_equals(slash + 1, name);
-}
+	for (size_t i = list.count; rc == 0 && i-- > 0;) {
+		struct store_record *record = &list.records[i];
+		const char *slash = strrchr(record->name, '/');
 
-static int find_listed(struct store *store, const char *name, struct cluster_job_record *ret_job,
-		       struct err *err)
-{
-	struct store_list list = {0};
-	bool is_found = false;
-	int rc = store->functions->list(store, STORE_SUMMARY, &list, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = list.count; i-- > 0 && !is_found;)
-		is_found = is_record_named(list.records[i].name, name) &&
-			   !record_is_finished(&list.records[i]) &&
-			   claim_cluster_job_record(&list.records[i], ret_job);
-	store_list_done(&list);
-	return is_found ? 0 : err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+		if (slash && text_equals(slash + 1, name) && !record_is_finished(record) &&
+		    claim_cluster_job_record(record, ret_job))
+			return 0;
+	}
+	return rc < 0 ? rc : ERR_NOT_FOUND;
 }
 
 int cluster_job_record_find(const char *state_folder, const char *name,
-			    struct cluster_job_record *ret_job, struct err *err)
+			    struct cluster_job_record *ret_job)
 {
 	struct store_record own CLEANUP(store_record_done) = {0};
 	struct store *store CLEANUP(store_cleanup) = NULL;
-	int rc = store_sqlite_open(state_folder, &store, err);
+	int rc = store_sqlite_open(state_folder, &store, NULL);
 
 	if (rc < 0)
 		return rc;
 	if (store->functions->get(store, name, &own, NULL) == 0 && !record_is_finished(&own))
-		return err_set(err, ERR_NOT_FOUND, "job '%s' is a job on this machine", name);
-	return find_listed(store, name, ret_job, err);
+		return ERR_NOT_FOUND; /* it is a job on this machine */
+	return find_listed(store, name, ret_job);
 }
 
 int cluster_job_record_get(const char *state_folder, const char *record_name,
-			   struct cluster_job_record *ret_job, struct err *err)
+			   struct cluster_job_record *ret_job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct store *store CLEANUP(store_cleanup) = NULL;
-	int rc = store_sqlite_open(state_folder, &store, err);
+	int rc = store_sqlite_open(state_folder, &store, NULL);
 
 	if (rc == 0)
-		rc = store->functions->get(store, record_name, &record, err);
-	if (rc == 0 && !claim_cluster_job_record(&record, ret_job))
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is not a job on a cluster", record_name);
-	return rc;
+		rc = store->functions->get(store, record_name, &record, NULL);
+	return rc == 0 && !claim_cluster_job_record(&record, ret_job) ? ERR_NOT_FOUND : rc;
 }
 
 static bool find_record_at(struct store *store, const char *record_name,

@@ -40,10 +40,10 @@ int cluster_job_record_save(const char *state_folder, const struct store_record 
 /* The active job of this name on a cluster. ERR_NOT_FOUND if there is none, or if an active local
  * job has the name. The caller frees it with cluster_job_record_done. */
 int cluster_job_record_find(const char *state_folder, const char *name,
-			    struct cluster_job_record *ret_job, struct err *err) MUST_USE;
+			    struct cluster_job_record *ret_job) MUST_USE;
 /* The job of this record, active (as far as this machine knows) or finished. ERR_NOT_FOUND. */
 int cluster_job_record_get(const char *state_folder, const char *record_name,
-			   struct cluster_job_record *ret_job, struct err *err) MUST_USE;
+			   struct cluster_job_record *ret_job) MUST_USE;
 /* The job of this name in this namespace of this server, active (as far as this machine knows) or
  * finished. ERR_NOT_FOUND. */
 int cluster_job_record_find_at(const char *state_folder, const struct cluster_job_place *place,

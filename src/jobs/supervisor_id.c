@@ -102,14 +102,6 @@ void supervisor_end_group(const char *text)
 	own_group_clean_up(json_get_string(json, "group", ""), &id.outer);
 }
 
-static bool is_on_cluster(const char *text)
-{
-	struct json *json CLEANUP(json_cleanup) = NULL;
-
-	return text && text[0] && json_read(text, strlen(text), &json, NULL) == 0 &&
-	       json_get(json, "cluster");
-}
-
 static bool looks_after_it(const struct process_identity *identity)
 {
 	pid_t pid = process_find(identity);
@@ -136,9 +128,11 @@ enum supervisor_fate supervisor_fate(const char *text)
 {
 	struct supervisor_id id;
 	struct process_identity own;
+	struct json *json CLEANUP(json_cleanup) = NULL;
 	char host[65] = "";
 
-	if (is_on_cluster(text))
+	if (text && text[0] && json_read(text, strlen(text), &json, NULL) == 0 &&
+	    json_get(json, "cluster"))
 		return SUPERVISOR_ON_CLUSTER;
 	if (!supervisor_id_read(text, &id))
 		return SUPERVISOR_NONE;

@@ -206,11 +206,9 @@ static void store_waiting_reason(struct managed_job *job, const struct status *s
 		status_is_finished(status) ? NULL : waiting_reason_add_first(status, "", &sentence);
 
 	json_free(TAKE(job->waiting));
-	if (!reason)
-		return;
-	job->waiting = json_new_object();
-	json_set_string(job->waiting, "reason", reason);
-	json_set_string(job->waiting, "message", text_of(&sentence));
+	if (reason)
+		job->waiting =
+			json_new_texts("reason", reason, "message", text_of(&sentence), NULL);
 }
 
 static void on_status(const struct job *own, const struct status *status, void *data)
@@ -300,14 +298,6 @@ static void make_parts(struct managed_job *job, const char *document)
 	make_starter(job);
 }
 
-/* It has finished, and neither its Pods nor the clock require anything more: most jobs of a
- * cluster. */
-static bool is_settled(const struct managed_job *job)
-{
-	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
-	       is_finished(job);
-}
-
 /* Returns false if there is nothing to do for it. */
 static bool begin_work(struct managed_job *job)
 {
@@ -320,9 +310,14 @@ static bool begin_work(struct managed_job *job)
 		job->store->functions->get(job->store, managed_job_name(job), &record, &err) == 0 &&
 		record_read_job(&record, &job->job, &err) == 0;
 
+	/* It has finished, and neither its Pods nor the clock require anything more: most jobs of a
+	 * cluster. */
+	bool is_settled = is_read && job->job->clean_policy == CLEAN_NONE &&
+			  job->job->ttl_after_finished < 0 && is_finished(job);
+
 	if (!is_read)
 		refuse_unread(job, &err);
-	if (!is_read || !operator_manages(job->job) || is_settled(job) || refuse(job)) {
+	if (!is_read || !operator_manages(job->job) || is_settled || refuse(job)) {
 		job_free(TAKE(job->job));
 		return false;
 	}

@@ -12,22 +12,17 @@
 
 #define PASSES_AT_ONCE 32 /* then answers and signals are handled */
 
-static bool is_in(const struct scope *scope, const char *key)
-{
-	size_t len = strlen(scope->namespace_name);
-
-	return len == 0 || (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/');
-}
-
 /* A mirror of one namespace names objects without the namespace. */
 static struct managed_job *find_managed_job(const struct controller *controller, const char *key)
 {
 	for (size_t i = 0; i < controller->n_scopes; i++) {
 		const struct scope *scope = &controller->scopes[i];
+		size_t len = strlen(scope->namespace_name);
 
-		if (is_in(scope, key))
-			return kube_mirror_get(scope->jobs,
-					       *scope->namespace_name ? strchr(key, '/') + 1 : key);
+		if (len == 0)
+			return kube_mirror_get(scope->jobs, key);
+		if (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/')
+			return kube_mirror_get(scope->jobs, key + len + 1);
 	}
 	return NULL;
 }
@@ -60,15 +55,6 @@ static struct managed_job *next_job(const struct controller *controller, struct 
 			return job;
 	}
 	return NULL;
-}
-
-static size_t count_jobs(const struct controller *controller)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < controller->n_scopes; i++)
-		count += kube_mirror_count(controller->scopes[i].jobs);
-	return count;
 }
 
 static void on_timer(void *data)
@@ -421,12 +407,13 @@ static void on_operator_signal(int number, void *data)
 
 void operator_write_metrics(const struct controller *controller, struct text *text)
 {
-	const struct metrics_operator now = {
-		.n_jobs = count_jobs(controller),
+	struct metrics_operator now = {
 		.n_queued = queue_depth(controller->queue, loop_monotonic_now()),
 		.n_errors = controller->n_errors,
 	};
 
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		now.n_jobs += kube_mirror_count(controller->scopes[i].jobs);
 	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
 }
 

@@ -18,10 +18,13 @@ static const struct kube_resource replication_controllers = {"", "v1", "replicat
 							     false};
 static const struct kube_resource stateful_sets = {"apps", "v1", "statefulsets", false};
 
-/* What was found. */
+/* What was found, and the list of one kind. */
 struct foreign {
 	struct text names; /* "rolebindings 'a', pods 'b'" */
 	size_t count;
+	size_t names_len, count_before; /* before that list, which may begin again */
+	const struct kube_resource *resource;
+	bool is_our_namespace;
 };
 
 static void foreign_done(struct foreign *foreign)
@@ -54,47 +57,39 @@ static bool is_own(const struct kube_resource *resource, const struct json *obje
 				    (is_account && text_equals(name_of(object), DEPLOYMENT_NAME)));
 }
 
-/* The list of one kind. */
-struct search {
-	const struct kube_resource *resource;
-	bool is_our_namespace;
-	size_t n_before; /* found of other kinds */
-	struct foreign found;
-};
-
 static void begin_search(void *data)
 {
-	struct search *search = data;
+	struct foreign *foreign = data;
 
-	search->found.count = 0;
-	text_clear(&search->found.names);
+	foreign->count = foreign->count_before;
+	foreign->names.len = foreign->names_len;
+	if (foreign->names.bytes)
+		foreign->names.bytes[foreign->names_len] = '\0';
 }
 
 static void add_if_foreign(const struct json *item, void *data)
 {
-	struct search *search = data;
-	size_t place = search->n_before + search->found.count;
+	struct foreign *foreign = data;
 
-	if (is_own(search->resource, item, search->is_our_namespace))
+	if (is_own(foreign->resource, item, foreign->is_our_namespace))
 		return;
-	search->found.count++;
-	if (place < MOST_NAMES)
-		text_addf(&search->found.names, "%s%s '%s'", place ? ", " : "",
-			  search->resource->plural, name_of(item));
+	if (foreign->count++ < MOST_NAMES)
+		text_addf(&foreign->names, "%s%s '%s'", foreign->count > 1 ? ", " : "",
+			  foreign->resource->plural, name_of(item));
 }
 
 static int add_foreign(struct operator_setup *setup, const struct kube_resource *resource,
-		       bool is_our_namespace, struct foreign *foreign, struct err *err)
+		       struct foreign *foreign, struct err *err)
 {
 	const struct kube_request request = {
 		.verb = KUBE_LIST, .resource = resource, .namespace_name = DEPLOYMENT_NAME};
-	struct search search = {resource, is_our_namespace, foreign->count};
 	struct err own = {0};
-	int rc = kube_pages_wait(setup->api, &request, begin_search, add_if_foreign, &search, &own);
 
-	foreign->count += search.found.count;
-	text_add(&foreign->names, text_of(&search.found.names));
-	foreign_done(&search.found);
+	foreign->resource = resource;
+	foreign->count_before = foreign->count;
+	foreign->names_len = foreign->names.len;
+	int rc = kube_pages_wait(setup->api, &request, begin_search, add_if_foreign, foreign, &own);
+
 	/* The cluster may not know the kind. */
 	return rc < 0 && rc != ERR_NOT_FOUND ? err_copy(err, &own) : 0;
 }
@@ -151,7 +146,8 @@ int operator_setup_check_namespace(struct operator_setup *setup, struct err *err
 
 	if (rc < 0)
 		return rc == ERR_NOT_FOUND ? 0 : err_copy(err, &own);
+	foreign.is_our_namespace = has_our_label(found);
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
-		rc = add_foreign(setup, kinds[i], has_our_label(found), &foreign, err);
+		rc = add_foreign(setup, kinds[i], &foreign, err);
 	return rc < 0 ? rc : judge(setup, &foreign, err);
 }

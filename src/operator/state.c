@@ -15,8 +15,7 @@ void operator_arm(struct controller *controller)
 void operator_enqueue(struct managed_job *job, instant due)
 {
 	if (!instant_is_never(due))
-		(job->reconciler ? queue_add : queue_add_behind)(job->controller->queue,
-								 job->name_space, job->key, due);
+		queue_add(job->controller->queue, job->name_space, job->key, due, !job->reconciler);
 	operator_arm(job->controller);
 }
 

@@ -22,8 +22,10 @@ static const struct other_kind {
 	{"JAXJob", {"kubeflow.org", "v1", "jaxjobs", false}},
 };
 
-static int count_other_kinds(struct operator_setup *setup, struct text *told, struct err *err)
+static int check_other_kinds(struct operator_setup *setup, struct err *err)
 {
+	struct text told CLEANUP(text_done) = {0};
+
 	for (size_t i = 0; i < ARRAY_LEN(other_kinds); i++) {
 		size_t count = 0;
 		int rc = operator_setup_count(setup, &other_kinds[i].resource, &count, err);
@@ -31,19 +33,11 @@ static int count_other_kinds(struct operator_setup *setup, struct text *told, st
 		if (rc < 0)
 			return rc;
 		if (count > 0)
-			text_addf(told, "%s%zu %s%s", told->len ? ", " : "", count,
+			text_addf(&told, "%s%zu %s%s", told.len ? ", " : "", count,
 				  other_kinds[i].kind, count > 1 ? "s" : "");
 	}
-	return 0;
-}
-
-static int check_other_kinds(struct operator_setup *setup, struct err *err)
-{
-	struct text told CLEANUP(text_done) = {0};
-	int rc = count_other_kinds(setup, &told, err);
-
-	if (rc < 0 || told.len == 0)
-		return rc;
+	if (told.len == 0)
+		return 0;
 	char *sentence CLEANUP(mem_free_text) = mem_format(
 		"training-operator also manages other kinds, which would have no operator: %s",
 		text_of(&told));
@@ -119,13 +113,6 @@ static int end_old_operator(struct operator_setup *setup, struct err *err)
 
 /* Its webhook, which would reject every new TFJob without its server. */
 
-static const char *name_of_entry(const struct json *configuration, size_t place)
-{
-	const struct json *entry = json_at(json_get(configuration, "webhooks"), place);
-
-	return json_get_string(entry, "name", "");
-}
-
 /* If another client has changed the list since, nothing is done. */
 static int remove_entry(struct operator_setup *setup, const struct json *configuration,
 			size_t place, struct err *err)
@@ -152,10 +139,11 @@ static int end_old_webhook(struct operator_setup *setup, struct err *err)
 	int rc = operator_setup_list(setup, &kube_validating_webhooks, NULL, &items, err);
 
 	for (size_t i = 0; i < json_count(items) && rc == 0; i++) {
-		const struct json *item = json_at(items, i);
+		const struct json *item = json_at(items, i), *entries = json_get(item, "webhooks");
 
-		for (size_t k = json_count(json_get(item, "webhooks")); k-- > 0 && rc == 0;)
-			if (text_equals(name_of_entry(item, k), OLD_WEBHOOK))
+		for (size_t k = json_count(entries); k-- > 0 && rc == 0;)
+			if (text_equals(json_get_string(json_at(entries, k), "name", ""),
+					OLD_WEBHOOK))
 				rc = remove_entry(setup, item, k, err);
 	}
 	return rc;

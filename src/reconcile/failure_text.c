@@ -24,7 +24,6 @@ const char *failure_advice(const struct failure *failure)
 
 /* Row heads are as wide as the longest one plus two spaces. */
 #define ROW "  %-14s"
-#define FURTHER_ROW "                "
 
 /* A program's output may contain terminal escape sequences. */
 static void add_failure_row(struct text *text, const char *head, const char *content)
@@ -49,11 +48,7 @@ static void add_failure_rows(const char *head, const char *before, const char *c
 			     size_t count, struct text *text)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (i == 0)
-			text_addf(text, ROW, head);
-		else
-			text_add(text, FURTHER_ROW);
-		text_add(text, before);
+		text_addf(text, ROW "%s", i == 0 ? head : "", before);
 		line_text_add_safe(text, lines[i], strlen(lines[i]));
 		text_add_char(text, '\n');
 	}
@@ -93,10 +88,7 @@ static void add_consequences(const struct failure *failure, struct text *text)
 		const struct consequence *first = &failure->consequences[i];
 
 		n_alike = count_alike(first, failure->n_consequences - i);
-		if (i == 0)
-			text_addf(text, ROW, "consequences");
-		else
-			text_add(text, FURTHER_ROW);
+		text_addf(text, ROW, i == 0 ? "consequences" : "");
 		add_alike(first, n_alike, text);
 	}
 }

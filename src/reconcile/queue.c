@@ -226,24 +226,14 @@ static void schedule_queue_entry(struct queue *queue, struct entry *entry, insta
 		insert(list_of(entry), entry);
 }
 
-static void add_key(struct queue *queue, const char *tenant, const char *key, instant due,
-		    bool is_behind)
+void queue_add(struct queue *queue, const char *tenant, const char *key, instant due,
+	       bool is_behind)
 {
 	struct entry *entry = need_entry(queue, tenant, key);
 
 	assert(!instant_is_never(due));
 	entry->is_removed = false;
 	schedule_queue_entry(queue, entry, due, is_behind);
-}
-
-void queue_add(struct queue *queue, const char *tenant, const char *key, instant due)
-{
-	add_key(queue, tenant, key, due, false);
-}
-
-void queue_add_behind(struct queue *queue, const char *tenant, const char *key, instant due)
-{
-	add_key(queue, tenant, key, due, true);
 }
 
 /* No more than `most` are ever in flight, so the difference is not negative. */
@@ -355,9 +345,4 @@ size_t queue_depth(const struct queue *queue, instant now)
 		depth += queue->entries.list[i]->is_in_flight ||
 			 instant_has_come(queue->entries.list[i]->due, now);
 	return depth;
-}
-
-size_t queue_count(const struct queue *queue)
-{
-	return queue->entries.count;
 }

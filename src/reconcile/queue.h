@@ -27,11 +27,12 @@ void queue_free(struct queue *queue); /* NULL is fine */
 
 /* Makes the key due at `due`, or at its present due time if that is earlier. This also ends a pause
  * after a failure, since something has changed. The key belongs to the tenant of its first add for
- * as long as it is known. */
-void queue_add(struct queue *queue, const char *tenant, const char *key, instant due);
-/* The same with low priority: other due keys of the tenant go first, except in one of QUEUE_TURNS
- * turns. A later queue_add ends the low priority. */
-void queue_add_behind(struct queue *queue, const char *tenant, const char *key, instant due);
+ * as long as it is known.
+ *
+ * `is_behind`: with low priority. Other due keys of the tenant go first, except in one of
+ * QUEUE_TURNS turns; a later call without it ends that. */
+void queue_add(struct queue *queue, const char *tenant, const char *key, instant due,
+	       bool is_behind);
 /* Takes a due key of the tenant whose turn it is: the one due for longest, low-priority keys last.
  * NULL: none is due, or too many are in flight. The key is in flight, and the text is borrowed,
  * until queue_done. */
@@ -46,4 +47,3 @@ void queue_remove(struct queue *queue, const char *key);
 instant queue_wake_at(const struct queue *queue);
 /* Number of keys due or in flight: the backlog. */
 size_t queue_depth(const struct queue *queue, instant now);
-size_t queue_count(const struct queue *queue); /* known keys: waiting or in flight */

@@ -120,23 +120,17 @@ static struct counts count_states(const struct status *status, msec now)
 	return counts;
 }
 
-static void describe_waiting(const struct status *status, const struct counts *counts,
-			     struct text *text)
-{
-	text_addf(text, "%zu of %zu running, waiting for %s-%d", counts->n_running,
-		  status->n_replicas - counts->n_stopped, counts->awaited->role,
-		  counts->awaited->index);
-	if (counts->n_awaited > 1)
-		text_addf(text, " and %zu more", counts->n_awaited - 1);
-}
-
 static void describe_awaited(const struct status *status, const struct startup *startup,
 			     const struct counts *counts, msec now, struct text *text)
 {
 	if (startup)
 		startup_describe(startup, text);
 	else
-		describe_waiting(status, counts, text);
+		text_addf(text, "%zu of %zu running, waiting for %s-%d", counts->n_running,
+			  status->n_replicas - counts->n_stopped, counts->awaited->role,
+			  counts->awaited->index);
+	if (!startup && counts->n_awaited > 1)
+		text_addf(text, " and %zu more", counts->n_awaited - 1);
 	waiting_reason_add_first(status, "; ", text);
 	if (counts->next_start != MSEC_NEVER) {
 		text_add(text, ", next start in ");

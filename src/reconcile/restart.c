@@ -391,12 +391,6 @@ static bool is_old_peer_live(const struct decision *decision)
 	return false;
 }
 
-static bool is_way_free(const struct decision *decision, const struct replica *replica)
-{
-	return !replica->is_older_live &&
-	       (replica->n_older == 0 || decision->observed->traits.names_carry_attempt);
-}
-
 static void plan_replica_start(struct decision *decision, const struct replica *replica)
 {
 	struct replica_status *status = replica->status;
@@ -415,9 +409,12 @@ static void start_missing(struct decision *decision)
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
 		msec waits_until = restart_waits_until(decision, replica);
+		bool is_way_free =
+			!replica->is_older_live &&
+			(replica->n_older == 0 || decision->observed->traits.names_carry_attempt);
 
 		if (!replica->is_wanted || replica->status->state != REPLICA_PENDING ||
-		    is_old_peer_there || !is_way_free(decision, replica))
+		    is_old_peer_there || !is_way_free)
 			continue;
 		if (waits_until > decision->now)
 			plan_wake_at(decision->plan, waits_until);
@@ -444,20 +441,15 @@ void missing_plan(struct decision *decision)
  * since, was added. A recorded replica at work that is not wanted was removed. Each change is seen
  * once, because the new status records the present replicas. */
 
-static bool was_at_work(const struct replica *replica)
-{
-	return replica->is_remembered &&
-	       (replica->last_state == REPLICA_PENDING || replica->last_state == REPLICA_STARTING ||
-		replica->last_state == REPLICA_RUNNING);
-}
-
 /* If the job no longer has a replica's role, the role's world is gone too. */
 static bool changes_size(const struct decision *decision, const struct replica *replica)
 {
-	bool was_ended =
-		replica->last_state == REPLICA_STOPPING || replica->last_state == REPLICA_STOPPED;
-	bool has_changed =
-		replica->is_wanted ? !replica->is_remembered || was_ended : was_at_work(replica);
+	enum replica_state last = replica->last_state;
+	bool was_ended = last == REPLICA_STOPPING || last == REPLICA_STOPPED;
+	bool was_at_work =
+		replica->is_remembered &&
+		(last == REPLICA_PENDING || last == REPLICA_STARTING || last == REPLICA_RUNNING);
+	bool has_changed = replica->is_wanted ? !replica->is_remembered || was_ended : was_at_work;
 
 	return has_changed && (!replica->role || job_resizes_whole(decision->job, replica->role));
 }

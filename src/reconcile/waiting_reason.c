@@ -30,17 +30,13 @@ static bool is_same_obstacle(const struct replica_status *a, const struct replic
 }
 
 /* A replica that should not run is of interest only if it does not end. */
-static bool is_of_interest(const struct decision *decision, const struct replica *replica)
-{
-	return replica->status->state == REPLICA_STOPPING ||
-	       (replica->is_wanted && !decision_is_at_rest(decision));
-}
-
 static bool is_new(const struct decision *decision, const struct replica *replica)
 {
 	const char *reason = replica->status->reason;
+	bool is_of_interest = replica->status->state == REPLICA_STOPPING ||
+			      (replica->is_wanted && !decision_is_at_rest(decision));
 
-	return is_of_interest(decision, replica) && waiting_reason_exists(replica->status) &&
+	return is_of_interest && waiting_reason_exists(replica->status) &&
 	       !(replica->last_reason &&
 		 text_equals(failure_phrase_of_waiting_reason(reason),
 			     failure_phrase_of_waiting_reason(replica->last_reason)));

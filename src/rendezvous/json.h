@@ -41,13 +41,6 @@
 #define ELASTIC_LEASE (5 * MSEC_PER_SECOND)
 #define MEMBER_PORT 29400 /* default meeting port; torchrun's */
 
-/* The terms that all members of a job must agree on. */
-struct member_terms {
-	int min, max, unit; /* as in struct rendezvous_settings, like the others */
-	msec join_time, last_call;
-	struct restart_terms restarts;
-};
-
 struct member_request {
 	const char *uid; /* of the job, created by the server; "" before the first answer */
 	struct member_terms terms;

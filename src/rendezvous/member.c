@@ -305,8 +305,9 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 	       member_order_equals(&a->known, &b->known);
 }
 
-static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_event_type type,
-			       const char *id, const struct member_report *report, instant now)
+/* The rendezvous rejects reports about an ended world, which is no error. */
+static void report_member_event(struct rendezvous *rendezvous, enum rendezvous_event_type type,
+				const char *id, const struct member_report *report, instant now)
 {
 	const struct rendezvous_event event = {
 		.type = type,
@@ -315,21 +316,7 @@ static int report_member_event(struct rendezvous *rendezvous, enum rendezvous_ev
 		.is_cause = report->is_cause,
 	};
 
-	return rendezvous_step(rendezvous, &event, now, NULL);
-}
-
-/* The rendezvous rejects reports about an ended world, which is no error. */
-static void report_member_events(struct rendezvous *rendezvous, const char *id,
-				 const struct member_report *report, instant now)
-{
-	if (report->activity == MEMBER_HAS_FAILED)
-		(void) report_member_event(rendezvous, RENDEZVOUS_FAIL, id, report, now);
-	if (report->activity == MEMBER_HAS_SUCCEEDED)
-		(void) report_member_event(rendezvous, RENDEZVOUS_DONE, id, report, now);
-	if (report->activity == MEMBER_WANTS_RESTART)
-		(void) report_member_event(rendezvous, RENDEZVOUS_RESTART, id, report, now);
-	if (report->drains)
-		(void) report_member_event(rendezvous, RENDEZVOUS_DRAIN, id, report, now);
+	(void) rendezvous_step(rendezvous, &event, now, NULL);
 }
 
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
@@ -349,7 +336,7 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 	};
 
 	if (report->has_left) {
-		(void) report_member_event(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
+		report_member_event(rendezvous, RENDEZVOUS_LEAVE, id, report, now);
 		return 0;
 	}
 	const struct member_order order = rendezvous_order_for(rendezvous, id);
@@ -357,7 +344,15 @@ int member_call_apply(struct rendezvous *rendezvous, const char *id,
 	join.has_acknowledged = member_order_equals(&order, &report->known);
 	int rc = rendezvous_step(rendezvous, &join, now, err);
 
-	if (rc == 0)
-		report_member_events(rendezvous, id, report, now);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (report->activity == MEMBER_HAS_FAILED)
+		report_member_event(rendezvous, RENDEZVOUS_FAIL, id, report, now);
+	if (report->activity == MEMBER_HAS_SUCCEEDED)
+		report_member_event(rendezvous, RENDEZVOUS_DONE, id, report, now);
+	if (report->activity == MEMBER_WANTS_RESTART)
+		report_member_event(rendezvous, RENDEZVOUS_RESTART, id, report, now);
+	if (report->drains)
+		report_member_event(rendezvous, RENDEZVOUS_DRAIN, id, report, now);
+	return 0;
 }

@@ -14,7 +14,7 @@ struct member_entry {
 	char *offer;
 	char *key; /* as in RENDEZVOUS_JOIN; NULL: none */
 	struct world_share share; /* of it */
-	void *attachment; /* as in rendezvous_attachment */
+	void *attachment; /* what the caller has attached to it; NULL at first */
 	int64_t last_call; /* number of its last call; 0: unknown */
 	int node_rank; /* sorts before the order of arrival */
 	int64_t number; /* order of arrival; below 0: of a lost world, by its rank there */

@@ -38,10 +38,11 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 /* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
 {
-	size_t most = n_candidates < (size_t) settings->max ? n_candidates : (size_t) settings->max;
-	size_t size = most - most % (size_t) settings->unit;
+	size_t most = n_candidates < (size_t) settings->terms.max ? n_candidates
+								  : (size_t) settings->terms.max;
+	size_t size = most - most % (size_t) settings->terms.unit;
 
-	return size >= (size_t) settings->min ? size : 0;
+	return size >= (size_t) settings->terms.min ? size : 0;
 }
 
 static void enter(struct rendezvous *rendezvous, enum rendezvous_phase phase, instant ends)
@@ -54,16 +55,17 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, in
 {
 	struct rendezvous *rendezvous = mem_new(sizeof(*rendezvous));
 
-	assert(settings->min >= 1 && settings->min <= settings->max && settings->unit >= 1);
-	assert(settings->max <= LIMIT_MEMBERS);
+	assert(settings->terms.min >= 1 && settings->terms.min <= settings->terms.max &&
+	       settings->terms.unit >= 1);
+	assert(settings->terms.max <= LIMIT_MEMBERS);
 	assert(world_size_of(settings, LIMIT_MEMBERS) > 0);
 	rendezvous->settings = *settings;
-	rendezvous->budget.terms = settings->restarts;
+	rendezvous->budget.terms = settings->terms.restarts;
 	rendezvous->awaits_last_call = true;
 	rendezvous->next_expiry = INSTANT_NEVER;
 	rendezvous->restart_at = now;
 	rendezvous->all_found_at = instant_add(now, settings->lease);
-	enter(rendezvous, RENDEZVOUS_WAITING, instant_add(now, settings->join_time));
+	enter(rendezvous, RENDEZVOUS_WAITING, instant_add(now, settings->terms.join_time));
 	return rendezvous;
 }
 
@@ -158,7 +160,7 @@ static bool has_lost_worlds(const struct rendezvous *rendezvous)
 static instant gathering_end(const struct rendezvous *rendezvous, instant now)
 {
 	return has_lost_worlds(rendezvous) ? rendezvous->all_found_at
-					   : instant_add(now, rendezvous->settings.last_call);
+					   : instant_add(now, rendezvous->settings.terms.last_call);
 }
 
 static bool is_at_work(const struct member_entry *member)
@@ -548,24 +550,6 @@ static int handle_rendezvous_event(struct rendezvous *rendezvous,
 
 /* The world's next state. */
 
-static bool awaits_any(const struct rendezvous *rendezvous)
-{
-	for (size_t i = 0; i < rendezvous->members.count; i++)
-		if (rendezvous->members.members[i]->is_awaited)
-			return true;
-	return false;
-}
-
-/* A member that left after its workers succeeded is no longer a member, but is not missed. */
-static size_t count_at_work(const struct rendezvous *rendezvous)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < rendezvous->members.count; i++)
-		count += is_at_work(rendezvous->members.members[i]);
-	return count;
-}
-
 static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
 		   size_t size, instant now)
 {
@@ -583,7 +567,7 @@ static void wait_for_members(struct rendezvous *rendezvous, instant now)
 	if (rendezvous->phase != RENDEZVOUS_WAITING) {
 		rendezvous->awaits_last_call = true;
 		enter(rendezvous, RENDEZVOUS_WAITING,
-		      instant_add(now, rendezvous->settings.join_time));
+		      instant_add(now, rendezvous->settings.terms.join_time));
 	} else if (instant_has_come(rendezvous->phase_ends, now)) {
 		close_with(rendezvous, RENDEZVOUS_TIMED_OUT);
 	}
@@ -608,29 +592,26 @@ static void advance_without_world(struct rendezvous *rendezvous,
 		form_world(rendezvous, candidates, size, now);
 }
 
-/* In a new world, excluded members become the last in order of arrival. */
-static void move_excluded_to_end(struct rendezvous *rendezvous, struct member_entry *const *members,
-				 size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (members[i]->is_excluded)
-			members[i]->number = rendezvous->members.n_ever++;
-}
-
 static void update_phase(struct rendezvous *rendezvous, instant now)
 {
-	size_t n_at_work, n_candidates;
+	size_t n_at_work = 0, n_candidates;
+	bool awaits_any = false;
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
 	    !(rendezvous->is_unsettled || instant_has_come(rendezvous->phase_ends, now)))
 		return;
 	rendezvous->is_unsettled = false;
-	if (awaits_any(rendezvous)) {
+	/* A member that left after its workers succeeded is no longer a member, but is not
+	 * missed. */
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		n_at_work += is_at_work(rendezvous->members.members[i]);
+		awaits_any |= rendezvous->members.members[i]->is_awaited;
+	}
+	if (awaits_any) {
 		enter(rendezvous, rendezvous->goes_on ? RENDEZVOUS_RUNNING : RENDEZVOUS_PAUSING,
 		      INSTANT_NEVER);
 		return;
 	}
-	n_at_work = count_at_work(rendezvous);
 	if (rendezvous->goes_on && n_at_work == 0) {
 		close_with(rendezvous, RENDEZVOUS_SUCCEEDED);
 		return;
@@ -648,8 +629,10 @@ static void update_phase(struct rendezvous *rendezvous, instant now)
 		gather(rendezvous, candidates, size, now);
 	else
 		enter(rendezvous, RENDEZVOUS_RUNNING, INSTANT_NEVER);
-	if (rendezvous->world.generation != generation)
-		move_excluded_to_end(rendezvous, candidates, n_candidates);
+	/* In a new world, excluded members become the last in order of arrival. */
+	for (size_t i = 0; rendezvous->world.generation != generation && i < n_candidates; i++)
+		if (candidates[i]->is_excluded)
+			candidates[i]->number = rendezvous->members.n_ever++;
 }
 
 /* A member whose heartbeats arrive but which never acknowledges would block every world. */
@@ -709,7 +692,7 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	rendezvous->goes_on = past->goes_on;
 	rendezvous->awaits_last_call = !past->goes_on;
 	rendezvous->n_restarts = past->n_restarts;
-	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
+	rendezvous->budget = restart_budget_restore(&settings->terms.restarts, &past->budget, now);
 	rendezvous->reason = past->reason;
 	rendezvous->verdict = past->verdict;
 	rendezvous->is_unsettled = true;
@@ -773,13 +756,6 @@ struct member_order rendezvous_order_for(const struct rendezvous *rendezvous, co
 		.is_excluded = member->is_excluded && rendezvous->goes_on,
 		.is_last = is_spent(rendezvous),
 	};
-}
-
-void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id)
-{
-	struct member_entry *member = member_table_find(&rendezvous->members, id);
-
-	return member ? &member->attachment : NULL;
 }
 
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)

@@ -35,15 +35,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rendezvous_settings {
+/* The terms that all members of a job must agree on. */
+struct member_terms {
 	int min, max; /* members of a world; 1 <= min <= max <= LIMIT_MEMBERS */
 	int unit; /* a world has a multiple of this size; at least 1 */
 	msec join_time; /* how long to wait with fewer than MIN members */
 	msec last_call; /* how long to wait for more once MIN have joined */
+	struct restart_terms restarts; /* after failed workers, for all members together */
+};
+
+struct rendezvous_settings {
+	struct member_terms terms;
 	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
 		       lost */
-	struct restart_terms restarts; /* after failed workers, for all members together */
-	/* A member with an attachment (rendezvous_attachment) is removed, because it has left or is
+	/* A member with an attachment is removed, because it has left or is
 	 * lost. NULL: there are none. */
 	void (*on_removed)(void *attachment, bool is_lost);
 };
@@ -176,9 +181,6 @@ instant rendezvous_wake_at(const struct rendezvous *rendezvous);
 
 /* A caller that is not or no longer a member gets GO: the job has ended, or it has left. */
 struct member_order rendezvous_order_for(const struct rendezvous *rendezvous, const char *id);
-/* What the caller has attached to this member, NULL at first; valid until the next step. NULL: it
- * is no member. */
-void **rendezvous_attachment(const struct rendezvous *rendezvous, const char *id);
 /* The number of members available for the next world. */
 size_t rendezvous_count_candidates(const struct rendezvous *rendezvous);
 

@@ -119,11 +119,6 @@ static bool is_ipv6_address(const char *text)
 	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, LETTERS_AND_DIGITS "-_.")]));
 }
 
-static bool is_host(const char *host)
-{
-	return strlen(host) <= LIMIT_HOST && (is_dns_name(host) || is_ipv6_address(host));
-}
-
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -143,7 +138,7 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 
 	if (!are_ports(list))
 		fault = "an offer has a host and ports for its processes";
-	else if (!is_host(host))
+	else if (strlen(host) > LIMIT_HOST || !(is_dns_name(host) || is_ipv6_address(host)))
 		fault = "an offer has a host, which is a DNS name or an IP address";
 	else if (!*role_name || !name_is_label_value(role_name))
 		fault = "the role of an offer is a short word";

@@ -63,12 +63,7 @@ static void check_server(const struct member_request *request, struct arena *are
 {
 	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
 	const struct rendezvous_settings settings = {
-		.min = request->terms.min,
-		.max = request->terms.max,
-		.unit = request->terms.unit,
-		.join_time = request->terms.join_time,
-		.last_call = request->terms.last_call,
-		.restarts = request->terms.restarts,
+		.terms = request->terms,
 		.lease = INT32_MAX * (msec) MSEC_PER_SECOND,
 	};
 	struct rendezvous *rendezvous = rendezvous_new(&settings, INSTANT_UNSET);
@@ -149,10 +144,10 @@ static void check_answer(const struct json *object, struct arena *arena)
 static void check_past(const struct json *object)
 {
 	static const struct rendezvous_settings settings = {
-		.min = 1,
-		.max = LIMIT_MEMBERS,
-		.unit = 1,
-		.restarts = {.most = LIMIT_TIMED_RESTARTS, .window = MSEC_PER_SECOND},
+		.terms.min = 1,
+		.terms.max = LIMIT_MEMBERS,
+		.terms.unit = 1,
+		.terms.restarts = {.most = LIMIT_TIMED_RESTARTS, .window = MSEC_PER_SECOND},
 	};
 	struct json *written CLEANUP(json_cleanup) = json_new_object();
 	struct rendezvous *past = NULL, *again = NULL;

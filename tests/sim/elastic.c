@@ -194,8 +194,8 @@ static void check_aside(struct play *play, const struct world *world)
 			*play->first = '\0';
 	}
 	n_others = world->n_members - n_excluded;
-	n_others -= n_others % (size_t) play->settings.unit;
-	hold(play, n_excluded == 0 || n_others < (size_t) play->settings.min,
+	n_others -= n_others % (size_t) play->settings.terms.unit;
+	hold(play, n_excluded == 0 || n_others < (size_t) play->settings.terms.min,
 	     "a machine that was set aside trains only where others are too few");
 }
 
@@ -212,9 +212,11 @@ static void check_new_world(struct play *play, const struct world *world)
 {
 	const struct rendezvous_settings *settings = &play->settings;
 
-	hold(play, world->n_members >= (size_t) settings->min, "a world has MIN members");
-	hold(play, world->n_members <= (size_t) settings->max, "a world has no more than MAX");
-	hold(play, world->n_members % (size_t) settings->unit == 0, "a world has whole units");
+	hold(play, world->n_members >= (size_t) settings->terms.min, "a world has MIN members");
+	hold(play, world->n_members <= (size_t) settings->terms.max,
+	     "a world has no more than MAX");
+	hold(play, world->n_members % (size_t) settings->terms.unit == 0,
+	     "a world has whole units");
 	for (size_t i = 0; i < world->n_members; i++)
 		hold(play, world_rank(world, world->members[i].id) == (int) i,
 		     "a member has one rank");
@@ -415,7 +417,7 @@ static void start_workers(struct play *play, int number, int64_t generation)
 	for (int i = 0; i < play->n_agents; i++)
 		n_running += play->agents[i].runs == generation;
 	/* An order may still come from a server that knew more, and told nobody else. */
-	hold(play, play->was_behind || n_running <= play->settings.max,
+	hold(play, play->was_behind || n_running <= play->settings.terms.max,
 	     "no more than MAX run a world");
 	hold(play, play->was_behind || generation <= world->generation,
 	     "nobody runs a world before it is agreed upon");
@@ -602,13 +604,13 @@ static struct rendezvous_settings any_settings(struct dice *dice)
 	int min = unit * (1 + dice_below(dice, 3 / unit));
 
 	return (struct rendezvous_settings){
-		.unit = unit,
-		.min = min,
-		.max = min + dice_below(dice, 4),
-		.join_time = 60 * MSEC_PER_SECOND,
-		.last_call = dice_below(dice, 3) * MSEC_PER_SECOND,
+		.terms.unit = unit,
+		.terms.min = min,
+		.terms.max = min + dice_below(dice, 4),
+		.terms.join_time = 60 * MSEC_PER_SECOND,
+		.terms.last_call = dice_below(dice, 3) * MSEC_PER_SECOND,
 		.lease = 5 * MSEC_PER_SECOND,
-		.restarts =
+		.terms.restarts =
 			{
 				.most = dice_one_in(dice, 3) ? 2 : -1,
 				.window = dice_one_in(dice, 2) ? 20 * MSEC_PER_SECOND : 0,
@@ -666,12 +668,12 @@ static bool run_crowd(void)
 
 	open_play(&play, 1000);
 	play.settings = (struct rendezvous_settings){
-		.unit = 1,
-		.min = play.n_agents / 2,
-		.max = play.n_agents,
-		.join_time = 600 * MSEC_PER_SECOND,
+		.terms.unit = 1,
+		.terms.min = play.n_agents / 2,
+		.terms.max = play.n_agents,
+		.terms.join_time = 600 * MSEC_PER_SECOND,
 		.lease = 5 * MSEC_PER_SECOND,
-		.last_call = 30 * MSEC_PER_SECOND,
+		.terms.last_call = 30 * MSEC_PER_SECOND,
 	};
 	play.rendezvous = rendezvous_new(&play.settings, (instant){play.now});
 	for (int i = 0; i < play.n_agents; i++) {

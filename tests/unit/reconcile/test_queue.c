@@ -46,10 +46,10 @@ static void take_and_end(struct queue *queue, msec now, const char *key)
 QUEUE_TEST(what_is_due_is_taken_in_order)
 {
 	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
-	queue_add(queue, "a", "late", moment(START + 20));
-	queue_add(queue, "a", "first", moment(START));
-	queue_add(queue, "a", "second", moment(START));
-	queue_add(queue, "a", "soon", moment(START + 10));
+	queue_add(queue, "a", "late", moment(START + 20), false);
+	queue_add(queue, "a", "first", moment(START), false);
+	queue_add(queue, "a", "second", moment(START), false);
+	queue_add(queue, "a", "soon", moment(START + 10), false);
 	assert_int_equal(queue_wake_at(queue).since_boot, START);
 	assert_int_equal(queue_depth(queue, moment(START)),
 			 2); /* what is due later is not behind */
@@ -60,15 +60,15 @@ QUEUE_TEST(what_is_due_is_taken_in_order)
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
 	take_and_end(queue, START + 30, "soon");
 	take_and_end(queue, START + 30, "late");
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time)
 {
-	queue_add(queue, "a", "k", moment(START + 10));
-	queue_add(queue, "a", "k", moment(START + 20));
+	queue_add(queue, "a", "k", moment(START + 10), false);
+	queue_add(queue, "a", "k", moment(START + 20), false);
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 10);
-	queue_add(queue, "a", "k", moment(START + 5));
+	queue_add(queue, "a", "k", moment(START + 5), false);
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 5);
 	take_and_end(queue, START + 30, "k");
 	assert_take(queue, START + 30, NULL);
@@ -77,52 +77,52 @@ QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time)
 QUEUE_TEST(what_waits_behind_goes_last_and_of_four_turns_has_one)
 {
 	for (char key[] = "0"; key[0] < '4'; key[0]++)
-		queue_add_behind(queue, "a", key, moment(START));
+		queue_add(queue, "a", key, moment(START), true);
 	for (char key[] = "a"; key[0] < 'g'; key[0]++)
-		queue_add(queue, "a", key, moment(START + 1));
+		queue_add(queue, "a", key, moment(START + 1), false);
 	take_and_end(queue, START, "0"); /* the others are not due */
 	for (const char *keys = "ab1cde2f3"; *keys; keys++)
 		take_and_end(queue, START + 1, (char[]){*keys, '\0'});
-	assert_int_equal(queue_count(queue), 0);
-	queue_add_behind(queue, "a", "k", moment(START + 7));
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
+	queue_add(queue, "a", "k", moment(START + 7), true);
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
-	queue_add(queue, "a", "l", moment(START + 9));
+	queue_add(queue, "a", "l", moment(START + 9), false);
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 7);
 }
 
 QUEUE_TEST(what_waits_behind_does_so_no_more_when_it_is_added_as_others_are)
 {
-	queue_add_behind(queue, "a", "k", moment(START));
-	queue_add_behind(queue, "a", "l", moment(START));
-	queue_add(queue, "a", "m", moment(START));
-	queue_add(queue, "a", "l", moment(START + 5)); /* it keeps its time */
-	queue_add_behind(queue, "a", "m", moment(START + 1));
+	queue_add(queue, "a", "k", moment(START), true);
+	queue_add(queue, "a", "l", moment(START), true);
+	queue_add(queue, "a", "m", moment(START), false);
+	queue_add(queue, "a", "l", moment(START + 5), false); /* it keeps its time */
+	queue_add(queue, "a", "m", moment(START + 1), true);
 	take_and_end(queue, START, "l");
 	take_and_end(queue, START, "m");
-	queue_add(queue, "a", "n", moment(START));
+	queue_add(queue, "a", "n", moment(START), false);
 	assert_take(queue, START, "n");
-	queue_add_behind(queue, "a", "n", moment(START)); /* while it is in flight */
-	queue_add(queue, "a", "o", moment(START + 1));
+	queue_add(queue, "a", "n", moment(START), true); /* while it is in flight */
+	queue_add(queue, "a", "o", moment(START + 1), false);
 	queue_done(queue, "n", false, moment(START));
 	take_and_end(queue, START, "k");
 	take_and_end(queue, START + 1, "o");
 	take_and_end(queue, START + 1, "n");
-	queue_add_behind(queue, "a", "p", moment(START));
+	queue_add(queue, "a", "p", moment(START), true);
 	queue_remove(queue, "p");
 	assert_take(queue, START, NULL);
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done)
 {
-	queue_add(queue, "a", "k", moment(START));
+	queue_add(queue, "a", "k", moment(START), false);
 	assert_take(queue, START, "k");
-	queue_add(queue, "a", "k", moment(START));
+	queue_add(queue, "a", "k", moment(START), false);
 	assert_take(queue, START, NULL);
 	assert_int_equal(queue_wake_at(queue).since_boot, MSEC_NEVER);
 	queue_done(queue, "k", false, moment(START));
 	take_and_end(queue, START, "k");
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
@@ -131,7 +131,7 @@ TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
 	struct queue *queue = *state;
 	msec now = START;
 
-	queue_add(queue, "a", "k", moment(now));
+	queue_add(queue, "a", "k", moment(now), false);
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		assert_take(queue, now, "k");
 		queue_done(queue, "k", true, moment(now));
@@ -139,7 +139,7 @@ TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
 		now += pauses[i];
 	}
 	take_and_end(queue, now, "k");
-	queue_add(queue, "a", "k", moment(now));
+	queue_add(queue, "a", "k", moment(now), false);
 	assert_take(queue, now, "k");
 	queue_done(queue, "k", true, moment(now));
 	assert_int_equal(queue_wake_at(queue).since_boot, now + FIRST);
@@ -147,12 +147,12 @@ TEST_WITH(set_up, tear_down, what_fails_pauses_for_longer_and_longer)
 
 QUEUE_TEST(an_event_ends_a_pause)
 {
-	queue_add(queue, "a", "k", moment(START));
+	queue_add(queue, "a", "k", moment(START), false);
 	assert_take(queue, START, "k");
 	queue_done(queue, "k", true, moment(START));
-	queue_add(queue, "a", "k", moment(START + 1));
+	queue_add(queue, "a", "k", moment(START + 1), false);
 	assert_take(queue, START + 1, "k");
-	queue_add(queue, "a", "k", moment(START + 2));
+	queue_add(queue, "a", "k", moment(START + 2), false);
 	queue_done(queue, "k", true, moment(START + 2));
 	assert_take(queue, START + 2, "k");
 	queue_done(queue, "k", true, moment(START + 2));
@@ -167,12 +167,12 @@ QUEUE_TEST(tenants_have_equal_turns)
 	for (int i = 0; i < 100; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("many-%d", i);
 
-		queue_add(queue, "many", key, moment(START));
+		queue_add(queue, "many", key, moment(START), false);
 	}
 	for (int i = 0; i < 5; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("few-%d", i);
 
-		queue_add(queue, "few", key, moment(START + 1));
+		queue_add(queue, "few", key, moment(START + 1), false);
 	}
 	for (int i = 0; i < 10; i++) {
 		const char *key = queue_take(queue, moment(START + 1));
@@ -187,11 +187,11 @@ QUEUE_TEST(tenants_have_equal_turns)
 
 QUEUE_TEST(a_tenant_that_has_nothing_due_costs_the_others_no_turn)
 {
-	queue_add(queue, "sleeper", "z", moment(START + 100));
-	queue_add(queue, "a", "a-0", moment(START));
-	queue_add(queue, "a", "a-1", moment(START));
-	queue_add(queue, "b", "b-0", moment(START));
-	queue_add(queue, "b", "b-1", moment(START));
+	queue_add(queue, "sleeper", "z", moment(START + 100), false);
+	queue_add(queue, "a", "a-0", moment(START), false);
+	queue_add(queue, "a", "a-1", moment(START), false);
+	queue_add(queue, "b", "b-0", moment(START), false);
+	queue_add(queue, "b", "b-1", moment(START), false);
 	take_and_end(queue, START, "a-0");
 	take_and_end(queue, START, "b-0");
 	take_and_end(queue, START, "a-1");
@@ -204,7 +204,7 @@ static void add_many(struct queue *queue, const char *tenant, int count)
 	for (int i = 0; i < count; i++) {
 		char *key CLEANUP(mem_free_text) = mem_format("%s/%d", tenant, i);
 
-		queue_add(queue, tenant, key, moment(START));
+		queue_add(queue, tenant, key, moment(START), false);
 	}
 }
 
@@ -239,24 +239,24 @@ TEST(a_tenant_whose_flights_do_not_end_leaves_some_to_others)
 
 QUEUE_TEST(what_is_removed_does_not_come_back)
 {
-	queue_add(queue, "a", "waits", moment(START));
+	queue_add(queue, "a", "waits", moment(START), false);
 	queue_remove(queue, "waits");
 	queue_remove(queue, "unknown");
 	assert_take(queue, START, NULL);
-	queue_add(queue, "a", "flies", moment(START));
+	queue_add(queue, "a", "flies", moment(START), false);
 	assert_take(queue, START, "flies");
-	queue_add(queue, "a", "flies", moment(START));
+	queue_add(queue, "a", "flies", moment(START), false);
 	queue_remove(queue, "flies");
 	queue_done(queue, "flies", true, moment(START));
-	assert_int_equal(queue_count(queue), 0);
+	assert_int_equal(queue_depth(queue, moment(MSEC_NEVER - 1)), 0);
 }
 
 QUEUE_TEST(what_was_removed_may_be_added_again_before_its_flight_ends)
 {
-	queue_add(queue, "a", "k", moment(START));
+	queue_add(queue, "a", "k", moment(START), false);
 	assert_take(queue, START, "k");
 	queue_remove(queue, "k");
-	queue_add(queue, "a", "k", moment(START + 3));
+	queue_add(queue, "a", "k", moment(START + 3), false);
 	queue_done(queue, "k", false, moment(START));
 	assert_int_equal(queue_wake_at(queue).since_boot, START + 3);
 	take_and_end(queue, START + 3, "k");
@@ -344,7 +344,7 @@ static void model_add(struct model *model, struct queue *queue, int number, msec
 
 	name_key(number, key);
 	name_key(number % TENANTS, tenant);
-	(is_behind ? queue_add_behind : queue_add)(queue, tenant, key, moment(due));
+	queue_add(queue, tenant, key, moment(due), is_behind);
 	model->is_behind[number] =
 		is_behind && (model->due[number] == MSEC_NEVER || model->is_behind[number]);
 	model->is_removed[number] = false;

@@ -13,13 +13,13 @@
 #define START ((msec) 1000000)
 
 static const struct rendezvous_settings two_to_four = {
-	.min = 2,
-	.max = 4,
-	.unit = 1,
-	.join_time = 600 * MSEC_PER_SECOND,
-	.last_call = 30 * MSEC_PER_SECOND,
+	.terms.min = 2,
+	.terms.max = 4,
+	.terms.unit = 1,
+	.terms.join_time = 600 * MSEC_PER_SECOND,
+	.terms.last_call = 30 * MSEC_PER_SECOND,
 	.lease = 5 * MSEC_PER_SECOND,
-	.restarts = {.most = 3},
+	.terms.restarts = {.most = 3},
 };
 
 static const char *offer_of(const char *id)
@@ -183,11 +183,11 @@ TEST(the_last_call_ends_when_no_more_can_come)
 TEST(a_newcomer_stops_nobody_before_the_next_world)
 {
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&(struct rendezvous_settings){
-		.min = 1,
-		.max = 4,
-		.unit = 1,
-		.join_time = 1000,
-		.last_call = 2000,
+		.terms.min = 1,
+		.terms.max = 4,
+		.terms.unit = 1,
+		.terms.join_time = 1000,
+		.terms.last_call = 2000,
 		.lease = 60000,
 	});
 
@@ -315,7 +315,7 @@ static struct rendezvous *two_that_are_not_lost(void)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	settings.max = 2;
+	settings.terms.max = 2;
 	settings.lease = 1000 * MSEC_PER_SECOND;
 	struct rendezvous *rendezvous = begin(&settings);
 
@@ -364,7 +364,8 @@ TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
+	for (settings.terms.restarts.most = 0; settings.terms.restarts.most < 2;
+	     settings.terms.restarts.most++) {
 		struct rendezvous *rendezvous = begin(&settings);
 		struct member_order view;
 
@@ -374,7 +375,7 @@ TEST(a_failure_that_a_lost_member_has_caused_is_not_charged)
 		take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
 		view = rendezvous_order_for(rendezvous, "c");
-		assert_int_equal(view.is_last, settings.restarts.most == 0);
+		assert_int_equal(view.is_last, settings.terms.restarts.most == 0);
 		take(rendezvous, RENDEZVOUS_LOST, "b", START + 1010);
 		take(rendezvous, RENDEZVOUS_JOIN, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
@@ -392,7 +393,7 @@ TEST(a_job_that_a_lost_member_has_failed_does_not_end)
 	struct rendezvous_settings settings = two_to_four;
 	struct member_order view;
 
-	settings.max = 2;
+	settings.terms.max = 2;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
@@ -428,10 +429,10 @@ static struct rendezvous *three_of(int min)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	settings.min = min;
-	settings.max = 3;
+	settings.terms.min = min;
+	settings.terms.max = 3;
 	settings.lease = 100000 * MSEC_PER_SECOND;
-	settings.restarts.most = -1;
+	settings.terms.restarts.most = -1;
 	struct rendezvous *rendezvous = begin(&settings);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
@@ -588,7 +589,7 @@ TEST(a_job_without_its_record_is_founded_again)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	settings.last_call = 0;
+	settings.terms.last_call = 0;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	assert_int_equal(rejoin(rendezvous, "d", 0, -1, START + 100), 0);
@@ -650,7 +651,7 @@ TEST(there_is_no_room_for_more_processes_than_a_job_may_have)
 		ports[i] = 10000;
 	offer_add(&offer, &text);
 	join.offer = text_of(&text);
-	settings.max = 100;
+	settings.terms.max = 100;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int i = 0; i < 12; i++) {
@@ -675,7 +676,7 @@ TEST(nor_for_those_that_a_member_offers_later)
 		ports[i] = 10000;
 	offer_add(&(struct offer){.host = "h", .n_processes = 1, .ports = ports}, &small);
 	offer_add(&(struct offer){.host = "h", .n_processes = 1000, .ports = ports}, &large);
-	settings.max = 100;
+	settings.terms.max = 100;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int i = 0; i < 24; i++) {
@@ -740,13 +741,13 @@ TEST(what_was_attached_to_a_member_is_given_back)
 	settings.on_removed = give_back;
 	struct rendezvous *rendezvous = begin(&settings);
 
-	assert_null(rendezvous_attachment(rendezvous, "a"));
+	assert_null(member_table_find(&rendezvous->members, "a"));
 	for (const char *id = "abcd"; *id; id++) {
 		const char name[] = {*id, '\0'};
 
 		take(rendezvous, RENDEZVOUS_JOIN, name, START);
 		if (*id != 'd')
-			*rendezvous_attachment(rendezvous, name) = &n_given_back;
+			member_table_find(&rendezvous->members, name)->attachment = &n_given_back;
 	}
 	take(rendezvous, RENDEZVOUS_LEAVE, "a", START);
 	assert_int_equal(n_given_back, 1);
@@ -767,9 +768,9 @@ TEST(a_job_that_makes_no_progress_ends)
 					.has_acknowledged = true};
 	msec now = START;
 
-	settings.min = settings.max = 1;
+	settings.terms.min = settings.terms.max = 1;
 	settings.lease = 100000 * MSEC_PER_SECOND;
-	settings.restarts = (struct restart_terms){.most = -1, .max_no_progress = 3};
+	settings.terms.restarts = (struct restart_terms){.most = -1, .max_no_progress = 3};
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	for (int64_t step = 1; step <= 8; step++, now += 60000) {
@@ -835,8 +836,8 @@ TEST(worlds_have_multiples_of_the_unit)
 {
 	struct rendezvous_settings settings = two_to_four;
 
-	settings.unit = 2;
-	settings.last_call = 1000;
+	settings.terms.unit = 2;
+	settings.terms.last_call = 1000;
 	struct rendezvous *rendezvous CLEANUP(leave) = begin(&settings);
 
 	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
