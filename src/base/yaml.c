@@ -2,7 +2,7 @@
  * includes libyaml. */
 #include "base/yaml.h"
 
-#include "base/lookalike.h"
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "base/yaml_node.h"
 

@@ -1,6 +1,6 @@
 #include "base/yaml_node.h"
 
-#include "base/lookalike.h"
+#include "base/line_text.h"
 #include "base/names.h"
 
 #include <math.h>

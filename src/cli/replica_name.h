@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "spec/fetch.h"
 
 #include <stdbool.h>

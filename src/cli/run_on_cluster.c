@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/console_options.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"

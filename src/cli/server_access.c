@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "command/input.h"
-#include "command/user_token.h"
 #include "http/listening.h"
 
 #include <stdlib.h>

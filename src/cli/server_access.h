@@ -1,6 +1,6 @@
 /* Which clients a server of ours accepts, and how it proves its identity: the options that `serve`
  * and `orchestrator` have in common. Without them a server obeys its own user: it requires the
- * user's token (command/user_token.h). */
+ * user's token (command/input.h). */
 #pragma once
 
 #include "base/err.h"

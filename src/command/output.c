@@ -1,7 +1,6 @@
 #include "command/output.h"
 
 #include "base/line_text.h"
-#include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "command/command.h"

@@ -6,7 +6,6 @@
 #include "command/input.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "command/user_token.h"
 #include "compat/call.h"
 #include "compat/on_cluster.h"
 #include "http/query.h"

@@ -1,7 +1,7 @@
 /* The user's choices for the output of a job's replicas. */
 #pragma once
 
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "logs/output_copies.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "base/own.h"
 #include "base/text.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "logs/output_copies.h"
 #include "logs/stream.h"
 #include "spec/job.h"

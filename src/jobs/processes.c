@@ -5,7 +5,7 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "jobs/state_folder.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "spec/limits.h"
 
 #include <fcntl.h>

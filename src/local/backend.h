@@ -5,7 +5,7 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "jobs/backend.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
 #include "spec/tf_cluster.h"

@@ -20,7 +20,6 @@
 #include "local/control.h"
 #include "reconcile/reconcile.h"
 #include "spec/limits.h"
-#include "store/retrying.h"
 #include "store/store.h"
 #include "supervise/supervision.h"
 

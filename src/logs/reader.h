@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "logs/pattern.h"
 #include "logs/stream.h"
 #include "logs/unsaved_output.h"

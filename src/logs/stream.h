@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 #include "logs/unsaved_output.h"
 
 #include <stdbool.h>

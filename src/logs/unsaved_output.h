@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 
 #include <stdbool.h>
 #include <stddef.h>

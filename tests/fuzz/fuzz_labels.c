@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/job_pod.h"
-#include "logs/name.h"
+#include "logs/folder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "io/file.h"
 #include "log_scene.h"
+#include "logs/folder.h"
 #include "logs/index.h"
-#include "logs/name.h"
 
 #include <malloc.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "fake/store_memory.h"
-#include "store/retrying.h"
+#include "store/store.h"
 
 /* The store in memory, whose disk can be full. */
 static const struct store_functions *memory_functions;

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "fake/store_memory.h"
 #include "io/folder.h"
-#include "store/retrying.h"
 #include "store/store.h"
 
 #include <fcntl.h>
