@@ -93,10 +93,8 @@ static void remove_last_character(struct text *text, size_t begin)
 
 	while (at > begin && is_tail_byte((unsigned char) text->bytes[at - 1]))
 		at--;
-	if (at > begin) {
-		text->len = at - 1;
-		text->bytes[text->len] = '\0';
-	}
+	if (at > begin)
+		text_shorten(text, at - 1);
 }
 
 /* Appends the character at the front, or a replacement for a control character outside ASCII.

@@ -18,11 +18,16 @@ void text_done(struct text *text)
 	*text = (struct text){0};
 }
 
+void text_shorten(struct text *text, size_t len)
+{
+	text->len = len;
+	if (text->bytes)
+		text->bytes[len] = '\0';
+}
+
 void text_clear(struct text *text)
 {
-	text->len = 0;
-	if (text->bytes)
-		text->bytes[0] = '\0';
+	text_shorten(text, 0);
 }
 
 /* Room for `more` bytes and a NUL. */

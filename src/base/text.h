@@ -24,6 +24,8 @@ struct place {
 };
 
 void text_done(struct text *text);
+/* Keeps the first `len` bytes, which must exist, and the memory. */
+void text_shorten(struct text *text, size_t len);
 void text_clear(struct text *text); /* keeps the memory */
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *bytes, size_t len);

@@ -163,7 +163,7 @@ static void on_master_log_bytes(const char *bytes, size_t len, void *data)
 		text_add_bytes(&following->line, bytes, (size_t) (feed - bytes));
 		if (feed[-1] != '\n')
 			continue;
-		following->line.bytes[following->line.len - 1] = '\0';
+		text_shorten(&following->line, following->line.len - 1);
 		accept_master_log_line(following, text_of(&following->line));
 		text_clear(&following->line);
 	}

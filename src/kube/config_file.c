@@ -19,12 +19,9 @@
 
 static void leave_folder(struct text *path)
 {
-	while (path->len > 0 && path->bytes[path->len - 1] != '/')
-		path->len--;
-	if (path->len > 0)
-		path->len--;
-	if (path->bytes)
-		path->bytes[path->len] = '\0';
+	const char *slash = strrchr(text_of(path), '/');
+
+	text_shorten(path, slash ? (size_t) (slash - path->bytes) : 0);
 }
 
 static void add_parts(struct text *path, const char *parts)

@@ -62,9 +62,7 @@ static void begin_search(void *data)
 	struct foreign *foreign = data;
 
 	foreign->count = foreign->count_before;
-	foreign->names.len = foreign->names_len;
-	if (foreign->names.bytes)
-		foreign->names.bytes[foreign->names_len] = '\0';
+	text_shorten(&foreign->names, foreign->names_len);
 }
 
 static void add_if_foreign(const struct json *item, void *data)

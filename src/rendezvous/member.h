@@ -53,11 +53,12 @@ bool member_report_equals(const struct member_report *a, const struct member_rep
 
 /* The server's side: applies a call. Returns ERR_REFUSED, ERR_LIMIT and ERR_INVALID as in
  * RENDEZVOUS_JOIN; ERR_LIMIT also if a later call of the member came first: otherwise the answer to
- * an earlier call could be newer than that to a later one. Parts
- * about another generation are ignored. `offer` is as in RENDEZVOUS_JOIN. */
+ * an earlier call could be newer than that to a later one. Parts about another generation are
+ * ignored. `offer` is as in RENDEZVOUS_JOIN. */
 int member_call_apply(struct rendezvous *rendezvous, const char *id,
 		      const struct member_report *report, const char *offer, instant now,
 		      struct err *err);
+
 /* The agent. */
 
 /* Whether a worker that exits with this code has saved and asks for a restart. 42 and 143 are those
