@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define LOOPBACK "127.0.0.1"
 #define LOOPBACK_6 "::1"
@@ -41,7 +42,7 @@ struct forwarding {
 	struct open_port *ports; /* fixed once something listens */
 	size_t n_ports;
 	struct end_signals signals;
-	struct tunnel *tunnels;
+	LIST_HEAD(, tunnel) tunnels;
 	size_t n_tunnels;
 	bool was_full; /* and that was reported */
 	struct err said; /* the last reported error of a tunnel; a page's many connections fail
@@ -53,7 +54,7 @@ struct forwarding {
 struct tunnel {
 	struct forwarding *forwarding;
 	struct kube_port_forward *forward;
-	struct tunnel *next, **link;
+	LIST_ENTRY(tunnel) link;
 };
 
 /* Tunnels. */
@@ -70,9 +71,7 @@ static void on_tunnel_end(const struct err *err, void *data)
 	struct tunnel *tunnel = data;
 	struct forwarding *forwarding = tunnel->forwarding;
 
-	*tunnel->link = tunnel->next;
-	if (tunnel->next)
-		tunnel->next->link = tunnel->link;
+	LIST_REMOVE(tunnel, link);
 	forwarding->n_tunnels--;
 	free(tunnel);
 	if (err && !text_equals(err->text, forwarding->said.text))
@@ -97,12 +96,8 @@ static void on_forwarded_connection(int take_fd, void *data)
 		.data = tunnel,
 	};
 
-	*tunnel = (struct tunnel){.forwarding = forwarding,
-				  .next = forwarding->tunnels,
-				  .link = &forwarding->tunnels};
-	if (tunnel->next)
-		tunnel->next->link = &tunnel->next;
-	forwarding->tunnels = tunnel;
+	tunnel->forwarding = forwarding;
+	LIST_INSERT_HEAD(&forwarding->tunnels, tunnel, link);
 	forwarding->n_tunnels++;
 	tunnel->forward = kube_port_forward_new(forwarding->cluster.api, &request);
 	if (forwarding->n_tunnels < LIMIT_FORWARDED)
@@ -236,8 +231,8 @@ static void forwarding_done(struct forwarding *forwarding)
 	for (size_t i = 0; i < forwarding->n_ports; i++)
 		listener_free(forwarding->ports[i].listener);
 	free(forwarding->ports);
-	for (struct tunnel *tunnel = forwarding->tunnels, *next; tunnel; tunnel = next) {
-		next = tunnel->next;
+	for (struct tunnel *tunnel; (tunnel = LIST_FIRST(&forwarding->tunnels));) {
+		LIST_REMOVE(tunnel, link);
 		kube_port_forward_cancel(tunnel->forward);
 		free(tunnel);
 	}

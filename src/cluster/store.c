@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define LARGE_STATUS ((size_t) 512 * 1024) /* half of what an object has room for */
 
@@ -19,7 +20,7 @@ struct kube_store {
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid */
 	struct store_record record; /* of the job last read or written; its name is NULL: none */
-	struct pending_change *changes; /* in progress; the newest first */
+	LIST_HEAD(, pending_change) changes; /* in progress */
 
 	struct pinned_job *pin; /* of the job of store_kube_keep_to; NULL: any document is
 				   accepted */
@@ -30,7 +31,7 @@ struct kube_store {
 /* A change or a removal in progress. */
 struct pending_change {
 	struct kube_store *store;
-	struct pending_change *next;
+	LIST_ENTRY(pending_change) link;
 	char *job_name;
 	int64_t version; /* the version to change */
 	size_t status_size; /* bytes; 0: no new status */
@@ -282,17 +283,17 @@ static struct pending_change *start_store_change(struct kube_store *store, const
 
 	*change = (struct pending_change){
 		.store = store,
-		.next = store->changes,
 		.job_name = mem_copy_text(job_name),
 		.done = done,
 		.data = data,
 	};
-	store->changes = change;
+	LIST_INSERT_HEAD(&store->changes, change, link);
 	return change;
 }
 
 static void cancel_store_change(struct pending_change *change)
 {
+	LIST_REMOVE(change, link);
 	kube_call_cancel(change->call);
 	free(change->job_name);
 	free(change);
@@ -304,11 +305,6 @@ static void finish_store_change(struct pending_change *change, int64_t version,
 	store_done_fn done = change->done;
 	void *data = change->data;
 
-	struct pending_change **at = &change->store->changes;
-
-	while (*at != change)
-		at = &(*at)->next;
-	*at = change->next;
 	cancel_store_change(change);
 	if (done)
 		done(version, err, data);
@@ -316,10 +312,11 @@ static void finish_store_change(struct pending_change *change, int64_t version,
 
 static void kube_detach_callbacks(struct store *base, const void *data)
 {
-	for (struct pending_change *change = kube_store_of(base)->changes; change;
-	     change = change->next)
-		if (change->data == data)
-			change->done = NULL;
+	struct pending_change *change;
+
+	LIST_FOREACH(change, &kube_store_of(base)->changes, link)
+	if (change->data == data)
+		change->done = NULL;
 }
 
 static void begin_call(struct pending_change *change, struct kube_request request,
@@ -477,10 +474,8 @@ static void free_kube_store(struct store *base)
 {
 	struct kube_store *store = kube_store_of(base);
 
-	for (struct pending_change *change = store->changes, *next; change; change = next) {
-		next = change->next;
+	for (struct pending_change *change; (change = LIST_FIRST(&store->changes));)
 		cancel_store_change(change);
-	}
 	store_record_done(&store->record);
 	pinned_job_free(store->pin);
 	free(store->namespace_name);

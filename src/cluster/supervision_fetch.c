@@ -1,13 +1,20 @@
+/* Each fetch finds a running container of its Pod (kube/fetch_sidecar.h), copies the directory
+ * (pods/copy.h), and gives up when no data arrive. */
 #include "cluster/supervision_state.h"
 
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "cluster/backend.h"
+#include "io/folder.h"
 #include "kube/fetch_sidecar.h"
 #include "spec/job.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* A fetch gives up after this time without a byte. */
+#define SILENCE (10 * 60 * MSEC_PER_SECOND)
 
 static void fetch_next(struct cluster_supervision *supervision);
 
@@ -50,23 +57,133 @@ static void retain_uncopied_pods(struct cluster_supervision *supervision)
 	supervision_request_pass(&supervision->base);
 }
 
-static void on_fetch_end(const char *what, const struct err *err, void *data)
+void supervision_kube_cancel_fetch(struct cluster_supervision *supervision)
 {
-	struct cluster_supervision *supervision = data;
+	struct fetching *fetching = &supervision->fetching;
+
+	kube_call_cancel(fetching->call);
+	kube_copy_cancel(fetching->copy);
+	loop_watch_free(fetching->timer);
+	free(fetching->pod);
+	*fetching = (struct fetching){.pod = NULL};
+}
+
+/* `what` describes the copy and what was omitted. After ERR_CONFLICT a later try would fail too. */
+static void end_fetch(struct cluster_supervision *supervision, const char *what,
+		      const struct err *why)
+{
 	const struct fetch *fetch = &supervision->base.job->fetches[supervision->n_fetched++];
 	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
 
-	supervision->fetching = NULL;
-	if (err) {
+	if (why) {
 		supervision->fetch_exit_code = EXIT_INTERNAL;
-		if (err->code != ERR_CONFLICT && !supervision->unsaved)
+		if (why->code != ERR_CONFLICT && !supervision->unsaved)
 			supervision->unsaved = fetch;
 		reporter_sayf(&supervision->base.reporter, "%s was not fetched: %s", text,
-			      err->text);
+			      why->text);
 	} else {
 		reporter_sayf(&supervision->base.reporter, "fetched %s: %s", text, what);
 	}
+	supervision_kube_cancel_fetch(supervision);
 	fetch_next(supervision);
+}
+
+static void get_pod(struct cluster_supervision *supervision, kube_done_fn on_end)
+{
+	const struct kube_request get = {KUBE_GET, &kube_pods, supervision->base.job->name_space,
+					 supervision->fetching.pod};
+
+	kube_call_start(&supervision->fetching.call, supervision->api, &get, on_end, supervision);
+}
+
+/* Deleting a Pod stops its sidecar too: a later try would fail. */
+static void on_pod_of_failure(const struct kube_result *result, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	struct fetching *fetching = &supervision->fetching;
+
+	if ((result->err && result->err->code == ERR_NOT_FOUND) ||
+	    json_get_path(result->object, "metadata", "deletionTimestamp", NULL))
+		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists", fetching->pod);
+	end_fetch(supervision, NULL, &fetching->why);
+}
+
+static void on_copied(const char *warnings, const struct err *err, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	const struct kube_copy *copy = TAKE(supervision->fetching.copy);
+
+	if (err) {
+		supervision->fetching.why = *err;
+		get_pod(supervision, on_pod_of_failure);
+		return;
+	}
+	char *came CLEANUP(mem_free_text) = kube_copy_describe(copy);
+	char *what CLEANUP(mem_free_text) =
+		mem_format("%s%s%s", came, *warnings ? "; " : "", warnings);
+
+	end_fetch(supervision, what, NULL);
+}
+
+static void on_silence(void *data)
+{
+	struct cluster_supervision *supervision = data;
+	struct fetching *fetching = &supervision->fetching;
+	uint64_t bytes = fetching->copy ? kube_copy_bytes(fetching->copy) : 0;
+	struct err err = {0};
+
+	if (bytes > fetching->bytes) {
+		fetching->bytes = bytes;
+		loop_timer_arm_after(fetching->timer, SILENCE);
+		return;
+	}
+	err_set(&err, ERR_UNREACHABLE, "no data for %d minutes",
+		(int) (SILENCE / (60 * MSEC_PER_SECOND)));
+	end_fetch(supervision, NULL, &err);
+}
+
+static int start_copy(struct cluster_supervision *supervision, const struct json *pod,
+		      const char *who, struct err *err)
+{
+	const struct supervision_kube_request *asked = supervision->request;
+	size_t number = supervision->n_fetched;
+	/* From the command line; NULL: a directory with the Pod's name is created. */
+	const char *place = number < asked->n_fetch_places ? asked->fetch_places[number] : NULL;
+	struct kube_copy_request request = {
+		.container = {.namespace_name = supervision->base.job->name_space,
+			      .pod = supervision->fetching.pod},
+		.there = supervision->base.job->fetches[number].path,
+		.here = place ? place : supervision->fetching.pod,
+		.must_have_files = true,
+		.on_end = on_copied,
+		.data = supervision,
+	};
+	int rc = fetch_sidecar_choose_container(pod, who, true, &request.container.name, err);
+
+	if (rc == 0 && !place)
+		rc = folder_create(request.here, err);
+	return rc < 0 ? rc
+		      : kube_copy_from(supervision->api, &request, &supervision->fetching.copy,
+				       err);
+}
+
+static void on_fetched_pod_read(const struct kube_result *result, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	const struct job *job = supervision->base.job;
+	const struct err *err = result->err;
+	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", supervision->fetching.pod);
+	struct err why = {0};
+
+	if (err && err->code == ERR_NOT_FOUND)
+		err_set(&why, ERR_CONFLICT, "%s no longer exists", who);
+	else if (err)
+		why = *err;
+	else if (!job_pod_is_in(result->object, job->name, job->uid))
+		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who, job->name);
+	else if (start_copy(supervision, result->object, who, &why) == 0)
+		return;
+	end_fetch(supervision, NULL, &why);
 }
 
 static void fetch_next(struct cluster_supervision *supervision)
@@ -81,32 +198,18 @@ static void fetch_next(struct cluster_supervision *supervision)
 		return;
 	}
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
-	char *pod CLEANUP(mem_free_text) =
-		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
-	const struct supervision_kube_request *asked = supervision->request;
-	/* From the command line; NULL: a directory with the Pod's name is created. */
-	const char *place = supervision->n_fetched < asked->n_fetch_places
-				    ? asked->fetch_places[supervision->n_fetched]
-				    : NULL;
 
-	const struct kube_fetching_request request = {
-		.namespace_name = job->name_space,
-		.job_name = job->name,
-		.job_uid = job->uid,
-		.pod = pod,
-		.there = fetch->path,
-		.here = place ? place : pod,
-		.makes_here = !place,
-		.on_end = on_fetch_end,
-		.data = supervision,
+	supervision->fetching = (struct fetching){
+		.pod = mem_format("%s-%s-%d", job->name, fetch->role, fetch->index),
+		.timer = loop_new_timer(supervision->base.loop, on_silence, supervision),
 	};
-
-	supervision->fetching = kube_fetching_new(supervision->api, &request);
+	loop_timer_arm_after(supervision->fetching.timer, SILENCE);
+	get_pod(supervision, on_fetched_pod_read);
 }
 
 bool supervision_kube_fetch(struct cluster_supervision *supervision)
 {
-	if (!supervision->has_fetched && !supervision->fetching)
+	if (!supervision->has_fetched && !supervision->fetching.pod)
 		fetch_next(supervision);
 	return supervision->has_fetched;
 }
@@ -117,7 +220,7 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 
 	if (supervision->has_fetched || !n_left)
 		return false;
-	kube_fetching_cancel(TAKE(supervision->fetching));
+	supervision_kube_cancel_fetch(supervision);
 	supervision->fetch_exit_code = exit_code;
 	reporter_sayf(&supervision->base.reporter, "%zu director%s not fetched (canceled)", n_left,
 		      n_left == 1 ? "y was" : "ies were");

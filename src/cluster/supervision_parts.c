@@ -313,7 +313,8 @@ static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 /* The job has finished, and this process started it. */
 static bool only_fetches(const struct cluster_supervision *supervision)
 {
-	return supervision->fetching && status_is_finished(&supervision->base.reporter.status) &&
+	return supervision->fetching.pod &&
+	       status_is_finished(&supervision->base.reporter.status) &&
 	       (!is_attached(supervision) || supervision->is_detached);
 }
 

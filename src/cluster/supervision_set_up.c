@@ -316,7 +316,7 @@ static void make_backend(struct cluster_supervision *supervision)
 /* Nothing more is started for the job. */
 static void end_work(struct cluster_supervision *supervision)
 {
-	kube_fetching_cancel(TAKE(supervision->fetching));
+	supervision_kube_cancel_fetch(supervision);
 	job_follower_free(TAKE(supervision->owner));
 	if (supervision->base.store)
 		store_let_go(supervision->base.store, supervision);

@@ -11,7 +11,7 @@
 #include "cluster/supervision.h"
 #include "kube/job_cache.h"
 #include "kube/lease_keeper.h"
-#include "pods/fetching.h"
+#include "pods/copy.h"
 #include "supervise/supervision.h"
 
 /* Our role as last reported; the Lease itself may know a newer one. */
@@ -20,6 +20,16 @@ enum supervision_role {
 	ROLE_FOLLOWS, /* another process supervises the job */
 	ROLE_SUPERVISES,
 	ROLE_LAPSED, /* we supervised it; the Lease expired, or another process took it */
+};
+
+/* A fetch in progress. */
+struct fetching {
+	char *pod; /* NULL: none */
+	struct kube_call *call;
+	struct kube_copy *copy;
+	struct loop_watch *timer;
+	uint64_t bytes; /* when the timer was armed */
+	struct err why; /* why the copy failed */
 };
 
 struct cluster_supervision {
@@ -39,7 +49,7 @@ struct cluster_supervision {
 	enum supervision_role role;
 	instant told_at; /* while another process supervises it: when we last checked its Pods */
 	int ended_by; /* the signal that ended this process and not the job; 0: none */
-	struct kube_fetching *fetching; /* the fetch in progress; NULL: none */
+	struct fetching fetching;
 	size_t n_fetched; /* directories whose fetch is over */
 	int fetch_exit_code; /* of a job that succeeded; 0: all were fetched */
 	bool has_fetched; /* no more fetches are started */
@@ -82,6 +92,7 @@ bool supervision_kube_fetch(struct cluster_supervision *supervision);
 /* Cancels the fetches because the user does not want to wait; `exit_code` becomes that of a job
  * that succeeded. False if no fetch is left. */
 bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code);
+void supervision_kube_cancel_fetch(struct cluster_supervision *supervision); /* the current one */
 /* backend_kube_settings.holds; data is the supervision's base. */
 bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data);
 

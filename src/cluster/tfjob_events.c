@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define COMPONENT "tfjob-controller"
 #define MOST_WAITING_SINGLE 500 /* while more wait, Events of all jobs are collected */
@@ -17,7 +18,7 @@
 
 struct waiting_event {
 	struct tfjob_events *events;
-	struct waiting_event *next, **at; /* `at`: its link in the list */
+	LIST_ENTRY(waiting_event) link;
 	struct json *involved; /* the job */
 	enum note_level level;
 	char *reason;
@@ -34,29 +35,13 @@ struct waiting_event {
 
 struct tfjob_events {
 	struct kube_api *api;
-	struct waiting_event *collecting, *sending;
+	LIST_HEAD(, waiting_event) collecting, sending;
 	size_t n_waiting;
 };
 
-static void link_waiting_event(struct waiting_event *event, struct waiting_event **at)
-{
-	event->next = *at;
-	event->at = at;
-	if (event->next)
-		event->next->at = &event->next;
-	*at = event;
-}
-
-static void unlink_waiting_event(struct waiting_event *event)
-{
-	*event->at = event->next;
-	if (event->next)
-		event->next->at = event->at;
-}
-
 static void free_waiting_event(struct waiting_event *event)
 {
-	unlink_waiting_event(event);
+	LIST_REMOVE(event, link);
 	event->events->n_waiting--;
 	kube_call_cancel(event->call);
 	request_slot_release(&event->slot);
@@ -78,24 +63,20 @@ struct tfjob_events *tfjob_events_new(struct kube_api *api)
 	return events;
 }
 
-static void end_all(struct waiting_event *first)
-{
-	for (struct waiting_event *event = first, *next; event; event = next) {
-		next = event->next;
-		free_waiting_event(event);
-	}
-}
-
 /* Leave the queue first, so that none gets a slot that another one frees. */
 void tfjob_events_free(struct tfjob_events *events)
 {
+	struct waiting_event *event;
+
 	if (!events)
 		return;
-	for (struct waiting_event *event = events->sending; event; event = event->next)
-		if (!event->slot.is_taken)
-			request_slot_release(&event->slot);
-	end_all(events->collecting);
-	end_all(events->sending);
+	LIST_FOREACH(event, &events->sending, link)
+	if (!event->slot.is_taken)
+		request_slot_release(&event->slot);
+	while ((event = LIST_FIRST(&events->collecting)))
+		free_waiting_event(event);
+	while ((event = LIST_FIRST(&events->sending)))
+		free_waiting_event(event);
 	free(events);
 }
 
@@ -158,7 +139,7 @@ static void on_slot(void *data)
 
 static void send(struct waiting_event *event)
 {
-	link_waiting_event(event, &event->events->sending);
+	LIST_INSERT_HEAD(&event->events->sending, event, link);
 	if (request_slot_acquire(&event->slot, kube_api_limiter(event->events->api), REQUEST_EVENT,
 				 member(event, "namespace"), on_slot, event))
 		on_slot(event);
@@ -200,7 +181,7 @@ static void on_collected(void *data)
 	struct waiting_event *event = data;
 
 	loop_watch_free(TAKE(event->timer));
-	unlink_waiting_event(event);
+	LIST_REMOVE(event, link);
 	send(event);
 }
 
@@ -242,11 +223,11 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		    const struct object_event *object)
 {
 	uint64_t kind = hash_event_kind(job, object);
-	struct waiting_event *event = events->collecting;
+	struct waiting_event *event;
 
-	while (event && event->kind != kind)
-		event = event->next;
-
+	LIST_FOREACH(event, &events->collecting, link)
+	if (event->kind == kind)
+		break;
 	if (event) {
 		event->count++;
 		event->key ^= key_of(object);
@@ -259,7 +240,7 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		event->kind = kind;
 		event->began_at = loop_monotonic_now();
 		event->timer = loop_new_timer(kube_api_loop(events->api), on_collected, event);
-		link_waiting_event(event, &events->collecting);
+		LIST_INSERT_HEAD(&events->collecting, event, link);
 	}
 	loop_timer_arm(event->timer, instant_min(loop_instant_after(COLLECTING_PAUSE),
 						 instant_add(event->began_at, LONGEST_COLLECTING)));

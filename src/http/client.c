@@ -14,15 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/queue.h>
 
 /* Each costs about 60 KB. */
 #define IDLE_STREAMS 8
 /* Bytes of an answer's heads and trailers. libcurl's own limit omits the trailers. */
 #define HEAD_LIMIT ((size_t) 256 * 1024)
 
-struct call_list {
-	struct http_call *first, *last;
-};
+TAILQ_HEAD(call_list, http_call);
 
 struct http_client {
 	struct loop *loop;
@@ -37,7 +36,7 @@ struct http_client {
 struct http_call {
 	struct http_client *client;
 	struct call_list *list; /* of waiting or running calls; NULL: it is ending */
-	struct http_call *previous, *next;
+	TAILQ_ENTRY(http_call) link;
 	CURL *easy; /* NULL: waiting */
 	struct http_setup setup;
 	http_bytes_fn on_bytes; /* NULL: a short call */
@@ -68,32 +67,24 @@ static void end_transfer(CURL *easy, CURLcode code);
 static void list_add(struct call_list *list, struct http_call *call)
 {
 	call->list = list;
-	call->next = NULL;
-	call->previous = list->last;
-	*(list->last ? &list->last->next : &list->first) = call;
-	list->last = call;
+	TAILQ_INSERT_TAIL(list, call, link);
 }
 
 static void leave_list(struct http_call *call)
 {
 	struct call_list *list = TAKE(call->list);
 
-	if (!list)
-		return;
-	*(list->first == call ? &list->first : &call->previous->next) = call->next;
-	*(list->last == call ? &list->last : &call->next->previous) = call->previous;
+	if (list)
+		TAILQ_REMOVE(list, call, link);
 }
 
 /* Removes the first call from the list; NULL: it is empty. */
 static struct http_call *pop_http_call(struct call_list *list)
 {
-	struct http_call *call = list->first;
+	struct http_call *call = TAILQ_FIRST(list);
 
-	if (!call)
-		return NULL;
-	list->first = call->next;
-	*(call->next ? &call->next->previous : &list->last) = NULL;
-	call->list = NULL;
+	if (call)
+		leave_list(call);
 	return call;
 }
 
@@ -112,6 +103,10 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 	}
 	struct http_client *client = mem_new(sizeof(*client));
 
+	TAILQ_INIT(&client->waiting_calls);
+	TAILQ_INIT(&client->waiting_at_once);
+	TAILQ_INIT(&client->running);
+	TAILQ_INIT(&client->cancelled);
 	client->loop = loop;
 	client->user_agent = mem_copy_text(user_agent);
 	client->turn = loop_new_timer(loop, on_http_client_timer, client);
@@ -143,7 +138,7 @@ static void unlink_http_call(struct http_call *call)
 	http_pool_remove(pool_of(call), call->easy);
 	call->is_running = false;
 	client->n_short_running -= !call->on_bytes;
-	if (client->waiting_calls.first)
+	if (!TAILQ_EMPTY(&client->waiting_calls))
 		arm_http_client_timer(client);
 }
 

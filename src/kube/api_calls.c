@@ -4,32 +4,13 @@
 #include "base/text.h"
 #include "io/log.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-static void leave_list(const struct kube_call *call)
-{
-	if (call->at)
-		*call->at = call->next;
-	if (call->next)
-		call->next->at = call->at;
-}
-
-void kube_call_join(struct kube_call **list, struct kube_call *call)
-{
-	leave_list(call);
-	call->at = list;
-	call->next = *list;
-	if (call->next)
-		call->next->at = &call->next;
-	*list = call;
-}
-
 void kube_call_free(struct kube_call *call)
 {
-	leave_list(call);
+	LIST_REMOVE(call, link);
 	http_call_cancel(call->http);
 	websocket_cancel(call->websocket);
 	loop_watch_free(call->timer);
@@ -168,20 +149,14 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
 	api->permit_data = data;
 }
 
-static void free_all(struct kube_call *first)
-{
-	for (struct kube_call *call = first, *next; call; call = next) {
-		next = call->next;
-		kube_call_free(call);
-	}
-}
-
 void kube_api_free(struct kube_api *api)
 {
 	if (!api)
 		return;
-	free_all(api->calls);
-	free_all(api->waiting);
+	for (struct kube_call *call; (call = LIST_FIRST(&api->calls));)
+		kube_call_free(call);
+	for (struct kube_call *call; (call = LIST_FIRST(&api->waiting));)
+		kube_call_free(call);
 	http_client_free(api->http);
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
@@ -202,9 +177,9 @@ static void end_refresh(const struct err *err, void *data)
 		api->n_refreshes++;
 		update_api_trust(api);
 	}
-	while ((call = api->waiting)) {
-		kube_call_join(&api->calls, call);
-		assert(api->waiting != call);
+	while ((call = LIST_FIRST(&api->waiting))) {
+		LIST_REMOVE(call, link);
+		LIST_INSERT_HEAD(&api->calls, call, link);
 		if (err)
 			kube_call_fail(call, err);
 		else
@@ -216,7 +191,8 @@ void kube_api_refresh(struct kube_call *call, bool was_refused)
 {
 	struct kube_api *api = call->api;
 
-	kube_call_join(&api->waiting, call);
+	LIST_REMOVE(call, link);
+	LIST_INSERT_HEAD(&api->waiting, call, link);
 	if (api->is_refreshing)
 		return;
 	api->is_refreshing = true;

@@ -5,6 +5,8 @@
 
 #include "kube/api.h"
 
+#include <sys/queue.h>
+
 struct kube_api {
 	struct loop *loop;
 	char *user_agent;
@@ -13,8 +15,8 @@ struct kube_api {
 	struct http_trust *trust;
 	unsigned n_refreshes;
 	bool is_refreshing;
-	struct kube_call *calls; /* all except those that wait for a new credential */
-	struct kube_call *waiting;
+	LIST_HEAD(, kube_call) calls; /* all except those that wait for a new credential */
+	LIST_HEAD(, kube_call) waiting;
 	struct kube_warnings warnings;
 	struct request_limiter limiter;
 	msec server_ahead; /* server clock minus our clock */
@@ -25,7 +27,7 @@ struct kube_api {
 struct kube_call {
 	struct arena *arena; /* of this struct and its names; overwritten before it is freed */
 	struct kube_api *api;
-	struct kube_call *next, **at; /* `at`: its link in the list */
+	LIST_ENTRY(kube_call) link;
 	struct kube_call **kept_at; /* the caller's pointer to it; NULL: none */
 	/* The request, with copied names; its parameters are only in `url`. */
 	struct kube_request request;
@@ -54,8 +56,6 @@ struct kube_call {
 	bool is_looking, has_started, is_ending;
 };
 
-/* Moves the call to this list, as the first one. */
-void kube_call_join(struct kube_call **list, struct kube_call *call);
 void kube_call_free(struct kube_call *call); /* also removes it from its list */
 /* Ends the call: calls `done`, then frees the call. */
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,

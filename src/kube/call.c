@@ -454,7 +454,7 @@ void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
 	call->output_idle = output_idle;
 	call->done = done;
 	call->data = data;
-	kube_call_join(&api->calls, call);
+	LIST_INSERT_HEAD(&api->calls, call, link);
 	set_up_kube_call(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
 	loop_timer_arm_after(call->timer, 0);

@@ -11,12 +11,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 /* Exists while it has an object or a follower. */
 struct cached_job {
 	char *key;
 	struct mirror_table objects[JOB_CACHE_KIND_COUNT]; /* of struct cached_object, by name */
-	struct job_follower *followers;
+	LIST_HEAD(, job_follower) followers;
 };
 
 struct cached_object {
@@ -45,7 +46,7 @@ struct job_cache {
 struct job_follower {
 	struct job_cache *cache;
 	struct cached_job *job;
-	struct job_follower *next;
+	LIST_ENTRY(job_follower) link;
 	char *namespace_name;
 	struct job_follower_settings settings; /* without its texts */
 };
@@ -90,7 +91,7 @@ static void cached_job_free(struct cached_job *job)
 
 static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 {
-	if (job->followers)
+	if (!LIST_EMPTY(&job->followers))
 		return;
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		if (job->objects[kind].count)
@@ -115,9 +116,11 @@ static struct cached_job *cached_job_of(struct job_cache *cache, enum job_cache_
 static void notify_pod_followers(const struct cached_job *job, const struct job_pod *before,
 				 struct job_pod *now)
 {
-	for (struct job_follower *follower = job->followers; follower; follower = follower->next)
-		if (follower->settings.on_pod)
-			follower->settings.on_pod(before, now, follower->settings.data);
+	struct job_follower *follower;
+
+	LIST_FOREACH(follower, &job->followers, link)
+	if (follower->settings.on_pod)
+		follower->settings.on_pod(before, now, follower->settings.data);
 }
 
 static void on_cached_object_change(const char *name, void *data)
@@ -125,13 +128,14 @@ static void on_cached_object_change(const char *name, void *data)
 	struct kind_watch *watch = data;
 	struct cached_job *job = TAKE(watch->changed);
 	const char *slash = strchr(name, '/');
+	struct job_follower *follower;
 
 	if (!job)
 		return;
-	for (struct job_follower *follower = job->followers; follower; follower = follower->next)
-		if (follower->settings.on_change)
-			follower->settings.on_change(watch->kind, slash ? slash + 1 : name,
-						     follower->settings.data);
+	LIST_FOREACH(follower, &job->followers, link)
+	if (follower->settings.on_change)
+		follower->settings.on_change(watch->kind, slash ? slash + 1 : name,
+					     follower->settings.data);
 	drop_job_if_idle(watch->cache, job);
 }
 
@@ -140,11 +144,11 @@ static struct job_follower *next_follower(const struct job_cache *cache,
 {
 	const struct cached_job *job;
 
-	if (follower && follower->next)
-		return follower->next;
+	if (follower && LIST_NEXT(follower, link))
+		return LIST_NEXT(follower, link);
 	while ((job = mirror_table_next_value(&cache->jobs, place)))
-		if (job->followers)
-			return job->followers;
+		if (!LIST_EMPTY(&job->followers))
+			return LIST_FIRST(&job->followers);
 	return NULL;
 }
 
@@ -428,8 +432,7 @@ struct job_follower *job_cache_follow(struct job_cache *cache,
 	follower->job = job_at(cache, key_of(cache, settings->namespace_name, settings->job_name));
 	follower->namespace_name = mem_copy_text(settings->namespace_name);
 	follower->settings = *settings;
-	follower->next = follower->job->followers;
-	follower->job->followers = follower;
+	LIST_INSERT_HEAD(&follower->job->followers, follower, link);
 	return follower;
 }
 
@@ -437,11 +440,7 @@ void job_follower_free(struct job_follower *follower)
 {
 	if (!follower)
 		return;
-	struct job_follower **at = &follower->job->followers;
-
-	while (*at != follower)
-		at = &(*at)->next;
-	*at = follower->next;
+	LIST_REMOVE(follower, link);
 	drop_job_if_idle(follower->cache, follower->job);
 	free(follower->namespace_name);
 	free(follower);

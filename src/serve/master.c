@@ -19,6 +19,7 @@
 #include "status/metrics.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16
@@ -29,7 +30,7 @@
 struct master {
 	struct master_settings settings;
 	struct http_server *server;
-	struct asked *first; /* calls in progress */
+	LIST_HEAD(, asked) asked; /* calls in progress */
 	int n_creations; /* permitted now … */
 	instant counted_at; /* … as of this moment */
 	struct job_log *logs[MOST_LOGS]; /* being sent; NULL: a free entry */
@@ -41,7 +42,7 @@ typedef void (*answer_fn)(struct master *master, struct http_call *http, struct 
 /* A client's request that waits for an answer of the cluster. */
 struct asked {
 	struct master *master;
-	struct asked *previous, *next;
+	LIST_ENTRY(asked) link;
 	struct http_call *http; /* NULL: its client has disconnected */
 	struct kube_call *kube;
 	answer_fn answer;
@@ -55,12 +56,7 @@ struct asked {
 
 static void asked_free(struct asked *asked)
 {
-	if (asked->previous)
-		asked->previous->next = asked->next;
-	else
-		asked->master->first = asked->next;
-	if (asked->next)
-		asked->next->previous = asked->previous;
+	LIST_REMOVE(asked, link);
 	text_done(&asked->jobs);
 	free(asked);
 }
@@ -114,10 +110,7 @@ static struct asked *asked_new(struct master *master, struct http_call *http,
 
 	asked->master = master;
 	asked->http = http;
-	asked->next = master->first;
-	if (asked->next)
-		asked->next->previous = asked;
-	master->first = asked;
+	LIST_INSERT_HEAD(&master->asked, asked, link);
 	http_call_hold(http, on_disconnect, asked);
 	return asked;
 }
@@ -444,8 +437,7 @@ void master_free(struct master *master)
 	if (!master)
 		return;
 	http_server_free(master->server); /* disconnects each client, which ends its log or list */
-	for (struct asked *asked = master->first, *next; asked; asked = next) {
-		next = asked->next;
+	for (struct asked *asked; (asked = LIST_FIRST(&master->asked));) {
 		kube_call_cancel(asked->kube);
 		asked_free(asked);
 	}
