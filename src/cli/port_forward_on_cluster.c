@@ -204,7 +204,7 @@ static int check_forwarded_job_over(const struct job_view *job, bool *ret_is_ove
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
 	struct status status;
 
-	*ret_is_over = job_view_is_gone(job) || !job_view_record(job);
+	*ret_is_over = job->is_gone || !job->record;
 	if (*ret_is_over)
 		return 0;
 	int rc = job_view_read(job, &tfjob, err);

@@ -15,37 +15,34 @@ static const struct job *backend_job_of(const struct kube_backend *backend)
 }
 
 static void send_object_event(const struct kube_backend *backend, const char *verb,
-			      const char *done, const struct reported_object *object)
+			      const char *done, const struct kube_resource *resource,
+			      const char *name, const char *role, const char *uid)
 {
-	if (!backend->settings.events || !object->uid)
+	if (!backend->settings.events || !uid)
 		return;
-	char *reason CLEANUP(mem_free_text) =
-		mem_format("Successful%s%s", verb, object->resource->kind);
+	char *reason CLEANUP(mem_free_text) = mem_format("Successful%s%s", verb, resource->kind);
 	char *before CLEANUP(mem_free_text) =
 		mem_format("%s %s: ", done,
-			   object->resource == &kube_pods       ? "pod"
-			   : object->resource == &kube_services ? "service"
-								: object->resource->kind);
+			   resource == &kube_pods       ? "pod"
+			   : resource == &kube_services ? "service"
+							: resource->kind);
 	const struct object_event event = {
-		.reason = reason,
-		.before = before,
-		.name = object->name,
-		.role = object->role,
-		.uid = object->uid,
-	};
+		.reason = reason, .before = before, .name = name, .role = role, .uid = uid};
 
 	tfjob_events_send_of(backend->settings.events, backend_job_of(backend), &event);
 }
 
-void kube_report_created(const struct kube_backend *backend, const struct reported_object *object)
+void kube_report_created(const struct kube_backend *backend, const struct kube_resource *resource,
+			 const char *name, const char *role, const char *uid)
 {
-	send_object_event(backend, "Create", "Created", object);
+	send_object_event(backend, "Create", "Created", resource, name, role, uid);
 }
 
-void kube_report_deleted(struct kube_backend *backend, const struct reported_object *object)
+void kube_report_deleted(struct kube_backend *backend, const struct kube_resource *resource,
+			 const char *name, const char *role, const char *uid)
 {
 	backend->is_end_refused = false;
-	send_object_event(backend, "Delete", "Deleted", object);
+	send_object_event(backend, "Delete", "Deleted", resource, name, role, uid);
 }
 
 void kube_report(const struct kube_backend *backend, enum note_level level, const char *reason,

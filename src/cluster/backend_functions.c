@@ -358,10 +358,11 @@ static void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod
 		{"previous", is_started_again ? "true" : NULL},
 		{0},
 	};
-	struct kube_request request =
-		kube_pod_request(backend->settings.job->name_space, pod->name, "log", parameters);
+	const struct kube_request request = {
+		KUBE_GET,          &kube_pods, backend->settings.job->name_space,
+		pod->name,         "log",      .parameters = parameters,
+		.is_relayed = true};
 
-	request.is_relayed = true;
 	pod_tail_done(&backend->tail);
 	backend->tail = (struct pod_tail){
 		.timer = loop_new_timer(kube_api_loop(backend->settings.api), on_timer, backend),

@@ -196,13 +196,12 @@ void kube_prerequisites_create(struct kube_backend *backend); /* the missing one
 /* Tries the rejected ones that are due. */
 void kube_prerequisites_try_again(struct kube_backend *backend, instant now);
 
-/* Events of a TFJob. Other jobs send none. */
-struct reported_object {
-	const struct kube_resource *resource; /* Pods, Services, or PodGroups */
-	const char *name, *role, *uid; /* `role`: NULL: the object is the job's */
-};
-void kube_report_created(const struct kube_backend *backend, const struct reported_object *object);
-void kube_report_deleted(struct kube_backend *backend, const struct reported_object *object);
+/* Events of a TFJob. Other jobs send none. An object is a Pod, Service or PodGroup of this role
+ * (NULL: the job's); without a uid nothing is sent. */
+void kube_report_created(const struct kube_backend *backend, const struct kube_resource *resource,
+			 const char *name, const char *role, const char *uid);
+void kube_report_deleted(struct kube_backend *backend, const struct kube_resource *resource,
+			 const char *name, const char *role, const char *uid);
 void kube_report_not_created(const struct kube_backend *backend,
 			     const struct kube_resource *resource, const struct err *err);
 /* Sends it once, until a deletion succeeds. */

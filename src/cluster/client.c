@@ -44,7 +44,7 @@ static int connect(const struct client_kube *client, struct loop *loop, struct k
 static struct job_view *known_view(const struct client_kube *client, const char *name)
 {
 	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(job_view_name(client->views[i]), name))
+		if (text_equals(client->views[i]->name, name))
 			return client->views[i];
 	return NULL;
 }
@@ -68,7 +68,7 @@ static struct job_view *add_view(struct client_kube *client, const char *name, b
 static void drop_view(struct client_kube *client, const char *name)
 {
 	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(job_view_name(client->views[i]), name)) {
+		if (text_equals(client->views[i]->name, name)) {
 			job_view_free(client->views[i]);
 			client->views[i] = client->views[--client->n_views];
 			return;
@@ -78,10 +78,10 @@ static void drop_view(struct client_kube *client, const char *name)
 static int sync_view(struct client_kube *client, struct job_view *view, struct job_view **ret_view,
 		     struct err *err)
 {
-	const char *name = job_view_name(view);
+	const char *name = view->name;
 	int rc = job_view_sync(view, err);
 
-	if (rc == 0 && !job_view_record(view))
+	if (rc == 0 && !view->record)
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	if (rc < 0)
 		drop_view(client, name);
@@ -110,7 +110,7 @@ static int find_synced_job_view(struct client_kube *client, const char *name,
 /* A finished job keeps the Pods that its cleanPodPolicy leaves; they are not waited for. */
 static bool may_tfjob_change(const struct job_view *view)
 {
-	const struct store_record *record = job_view_record(view);
+	const struct store_record *record = view->record;
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (!record_is_finished(record))
@@ -121,30 +121,24 @@ static bool may_tfjob_change(const struct job_view *view)
 	       job_view_pod_count(view, true) > 0;
 }
 
-static int send_tfjob_request(const struct client_kube *client, const struct job_view *view,
-			      enum kube_verb verb, const struct json *body, struct err *err)
-{
-	const struct kube_request request = {verb, &kube_tfjobs, client->settings.namespace_name,
-					     job_view_name(view), .body = body};
-
-	return kube_wait(client->api, &request, NULL, err);
-}
-
 /* Patches this job only, and no later one of its name. Other clients' changes meanwhile stay. */
 static int send_tfjob_patch(const struct client_kube *client, const struct job_view *view,
 			    const struct json *patch, struct err *err)
 {
 	struct json *body CLEANUP(json_cleanup) = json_new_copy(patch);
+	const struct kube_request request = {KUBE_PATCH, &kube_tfjobs,
+					     client->settings.namespace_name, view->name,
+					     .body = body};
 
-	json_set_string(json_object_at(body, "metadata"), "uid", job_view_record(view)->uid);
-	return send_tfjob_request(client, view, KUBE_PATCH, body, err);
+	json_set_string(json_object_at(body, "metadata"), "uid", view->record->uid);
+	return kube_wait(client->api, &request, NULL, err);
 }
 
 /* Training-operator knows no stop request. */
 static int check_managed_by_muster(const struct client_kube *client, const struct job_view *view,
 				   struct err *err)
 {
-	const struct store_record *record = job_view_record(view);
+	const struct store_record *record = view->record;
 	char *words CLEANUP(mem_free_text) = job_words_new(client->settings.namespace_name,
 							   record->name, client->settings.choice);
 	const char *operator= job_view_operator(view);
@@ -169,7 +163,7 @@ static int stop_tfjob(const struct client_kube *client, const struct job_view *v
 	int rc = check_managed_by_muster(client, view, err);
 
 	if (rc == 0)
-		rc = record_stop_patch(job_view_record(view), reason, grace, &patch, err);
+		rc = record_stop_patch(view->record, reason, grace, &patch, err);
 	return rc < 0 || !patch ? rc : send_tfjob_patch(client, view, patch, err);
 }
 
@@ -177,13 +171,11 @@ static int stop_tfjob(const struct client_kube *client, const struct job_view *v
 static int remove_tfjob(const struct client_kube *client, const struct job_view *view,
 			struct err *err)
 {
-	struct json *options CLEANUP(json_cleanup) =
-		kube_delete_options_new(job_view_record(view)->uid);
+	struct store *store CLEANUP(store_cleanup) =
+		store_kube_of_tfjobs(client->api, client->settings.namespace_name);
+	int rc = store->functions->remove(store, view->name, view->record->uid, err);
 
-	json_set_string(options, "propagationPolicy", "Background");
-	int rc = send_tfjob_request(client, view, KUBE_DELETE, options, err);
-
-	return rc == ERR_NOT_FOUND || rc == ERR_CONFLICT ? 0 : rc; /* it was deleted */
+	return rc == ERR_NOT_FOUND ? 0 : rc; /* it was deleted */
 }
 
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
@@ -206,11 +198,11 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 /* False when it was deleted, or has finished and has no supervisor that cleans up. */
 static bool may_viewed_job_change(const struct job_view *view)
 {
-	if (job_view_is_gone(view))
+	if (view->is_gone)
 		return false;
-	if (job_view_is_of_tfjobs(view))
+	if (view->settings.is_of_tfjobs)
 		return may_tfjob_change(view);
-	return !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
+	return !(job_view_is_unsupervised(view) && record_is_finished(view->record));
 }
 
 /* A waiting command must see how the job finished, although its record is deleted right after that:
@@ -230,9 +222,8 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 		rc = job_view_wait(view, version, until, err);
 	if (rc < 0)
 		return rc;
-	*ret_is_gone = job_view_is_gone(view) && job_view_record_change(view) <= version;
-	*ret_version =
-		job_view_is_gone(view) ? job_view_record_change(view) : job_view_change(view);
+	*ret_is_gone = view->is_gone && view->record_change <= version;
+	*ret_version = view->is_gone ? view->record_change : view->n_changes;
 	if (*ret_is_gone)
 		drop_view(client, name);
 	return 0;
@@ -248,7 +239,7 @@ static int kube_log_folder(struct client *base, const char *name, char **ret_fol
 	if (rc < 0)
 		return rc;
 	char *folder CLEANUP(mem_free_text) =
-		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
+		state_folder_job(client->settings.state_folder, view->record->uid);
 	if (!log_folder_is_locked(folder))
 		return err_set(err, ERR_NOT_FOUND,
 			       "the logs of job '%s' are on the machine that supervises it", name);
@@ -267,7 +258,7 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	int rc = find_synced_job_view(client, name, &view, err);
 
 	if (rc == 0)
-		rc = record_read_job(job_view_record(view), &job, err);
+		rc = record_read_job(view->record, &job, err);
 	if (rc < 0)
 		return rc;
 	rc = connect(client, request->loop, &api, err);
@@ -275,13 +266,13 @@ static int kube_fetch_logs(struct client *base, const char *name,
 		job_free(job);
 		return rc;
 	}
-	bool is_of_tfjob = job_view_is_of_tfjobs(view);
+	bool is_of_tfjob = view->settings.is_of_tfjobs;
 	const struct client_kube_logs_source source = {
 		.api = api,
 		.gives_api = true,
 		.take_job = job,
 		.is_of_tfjob = is_of_tfjob,
-		.is_untouched = !is_of_tfjob && record_is_untouched(job_view_record(view)),
+		.is_untouched = !is_of_tfjob && record_is_untouched(view->record),
 	};
 
 	*ret_logs = client_kube_logs_new(&source, request);
@@ -305,7 +296,7 @@ static int ask_whether_there(const struct client_kube *client, const char *name,
 static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
 			       struct err *err)
 {
-	const char *name = job_view_name(view);
+	const char *name = view->name;
 	char *words CLEANUP(mem_free_text) =
 		job_words_new(client->settings.namespace_name, name, client->settings.choice);
 
@@ -330,8 +321,8 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 
 	if (rc < 0)
 		return rc;
-	if (job_view_is_of_tfjobs(view)) {
-		rc = record_check_patch(job_view_record(view), patch, err);
+	if (view->settings.is_of_tfjobs) {
+		rc = record_check_patch(view->record, patch, err);
 		return rc < 0 ? rc : send_tfjob_patch(client, view, patch, err);
 	}
 	rc = refuse_unsupervised(client, view, err);
@@ -345,9 +336,9 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
-	if (rc < 0 || record_is_finished(job_view_record(view)))
+	if (rc < 0 || record_is_finished(view->record))
 		return rc;
-	if (job_view_is_of_tfjobs(view))
+	if (view->settings.is_of_tfjobs)
 		return stop_tfjob(client, view, reason, grace, err);
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_request_stop(client->store, name, reason, grace, err);
@@ -394,12 +385,11 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	int rc = 0;
 
 	if (!job_view_is_unsupervised(view))
-		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
-			       err);
+		rc = kube_stop(base, view->name, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc == ERR_INVALID) /* its supervisor cannot read the record either */
 		return 0;
-	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unsupervised(view))
-		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
+	while (rc == 0 && !view->is_gone && !job_view_is_unsupervised(view))
+		rc = job_view_wait(view, view->n_changes, INSTANT_NEVER, err);
 	return rc;
 }
 
@@ -428,8 +418,8 @@ static int remove_job(struct client *base, struct job_view *view, struct err *er
 {
 	struct client_kube *client = kube_client_of(base);
 	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
-						 job_view_name(view)};
-	const struct store_record *record = job_view_record(view);
+						 view->name};
+	const struct store_record *record = view->record;
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(record->uid);
@@ -455,14 +445,14 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(view->record->uid);
 
-	rc = job_view_is_of_tfjobs(view) ? remove_tfjob(client, view, err)
+	rc = view->settings.is_of_tfjobs ? remove_tfjob(client, view, err)
 					 : remove_job(base, view, err);
 	if (rc == 0)
 		rc = job_view_sync(view, err);
 	while (rc == 0 && job_view_pod_count(view, false) > 0)
-		rc = job_view_wait(view, job_view_change(view), INSTANT_NEVER, err);
+		rc = job_view_wait(view, view->n_changes, INSTANT_NEVER, err);
 	drop_view(client, name);
 	if (rc < 0)
 		return rc;

@@ -102,10 +102,10 @@ static void apply_listed_lease(const struct json *item, void *data)
 {
 	const struct listing *listing = data;
 	struct kube_lease lease;
-	int rc = kube_lease_read(item, &lease, NULL);
-	struct client_row *row = rc == 0 ? find_listed_row_by_uid(listing, lease.owner_uid) : NULL;
+	bool is_held = kube_lease_read_held(item, kube_api_server_now(listing->api), &lease);
+	struct client_row *row = is_held ? find_listed_row_by_uid(listing, lease.owner_uid) : NULL;
 
-	if (row && kube_lease_is_held(item, kube_api_server_now(listing->api)))
+	if (row)
 		row->is_unsupervised = false;
 }
 

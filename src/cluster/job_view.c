@@ -6,7 +6,6 @@
 #include "cluster/store_record.h"
 #include "jobs/client.h"
 #include "jobs/record.h"
-#include "kube/job_cache.h"
 #include "kube/lease.h"
 #include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
@@ -14,25 +13,6 @@
 #include <stdlib.h>
 
 #define LATENESS (2 * MSEC_PER_SECOND) /* of a healthy holder's renewal of its Lease */
-
-struct job_view {
-	struct job_view_settings settings;
-	char *name;
-	struct job_cache *cache;
-	struct job_follower *seen;
-	bool knows_lease; /* it was read, or may not be read */
-	bool is_lease_refused; /* the login may not read Leases */
-	char *supervisor; /* that the Lease names; "": none */
-	struct loop_watch *lease_timer; /* until the holder should have renewed it */
-	struct store_record *record; /* as last seen; NULL: never seen */
-	struct job *job; /* of the first record */
-	bool is_gone;
-	int64_t n_changes;
-	int64_t record_change; /* the change at which the record came */
-	struct err err; /* why the view has failed */
-	bool is_waiting; /* the loop runs for it */
-	bool is_in_trouble; /* reported; nothing has come since */
-};
 
 static void wake(void *data)
 {
@@ -135,17 +115,15 @@ static void on_lease_silence(void *data)
 /* NULL: there is none. */
 static void apply_lease_change(struct job_view *view, const struct json *object)
 {
-	struct kube_lease lease = {0};
-	char *holder = NULL;
+	struct kube_lease lease;
+	bool is_held =
+		kube_lease_read_held(object, kube_api_server_now(view->settings.api), &lease);
 
 	view->is_lease_refused = false;
-	loop_timer_arm(view->lease_timer, INSTANT_NEVER);
-	if (object && kube_lease_is_held(object, kube_api_server_now(view->settings.api))) {
-		holder = kube_lease_holder(object);
-		if (kube_lease_read(object, &lease, NULL) == 0)
-			loop_timer_arm_after(view->lease_timer, lease.record.duration + LATENESS);
-	}
-	set_supervisor(view, holder ? holder : mem_copy_text(""));
+	loop_timer_arm_after(view->lease_timer,
+			     is_held ? lease.record.duration + LATENESS : MSEC_NEVER);
+	set_supervisor(view,
+		       is_held ? lease_holder_describe(lease.record.holder) : mem_copy_text(""));
 }
 
 static void mark_lease_unavailable(struct job_view *view)
@@ -245,16 +223,6 @@ void job_view_free(struct job_view *view)
 	free(view);
 }
 
-const char *job_view_name(const struct job_view *view)
-{
-	return view->name;
-}
-
-bool job_view_is_of_tfjobs(const struct job_view *view)
-{
-	return view->settings.is_of_tfjobs;
-}
-
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
 	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
@@ -272,26 +240,6 @@ int job_view_wait(struct job_view *view, int64_t change, instant until, struct e
 int job_view_sync(struct job_view *view, struct err *err)
 {
 	return job_view_wait(view, 0, INSTANT_NEVER, err);
-}
-
-int64_t job_view_change(const struct job_view *view)
-{
-	return view->n_changes;
-}
-
-const struct store_record *job_view_record(const struct job_view *view)
-{
-	return view->record;
-}
-
-bool job_view_is_gone(const struct job_view *view)
-{
-	return view->is_gone;
-}
-
-int64_t job_view_record_change(const struct job_view *view)
-{
-	return view->record_change;
 }
 
 bool job_view_is_unsupervised(const struct job_view *view)

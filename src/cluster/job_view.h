@@ -8,15 +8,13 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
-#include "kube/job_pod.h"
+#include "kube/job_cache.h"
 #include "status/status.h"
 #include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct job_view;
 
 struct job_view_settings {
 	struct kube_api *api; /* the caller that waits runs its loop */
@@ -31,27 +29,41 @@ struct job_view_settings {
 	void *data;
 };
 
+/* Only job_view.c writes it. */
+struct job_view {
+	struct job_view_settings settings;
+	char *name;
+	/* These need a view that is synced. */
+	int64_t n_changes; /* goes up with every change, from 1 */
+	/* The record as last seen, also after its deletion; NULL when there never was one. */
+	struct store_record *record;
+	int64_t record_change; /* the number of the change that last changed the record */
+	bool is_gone; /* the job was deleted, or another job has its name */
+
+	struct job_cache *cache;
+	struct job_follower *seen;
+	bool knows_lease; /* it was read, or may not be read */
+	bool is_lease_refused; /* the login may not read Leases */
+	char *supervisor; /* that the Lease names; "": none */
+	struct loop_watch *lease_timer; /* until the holder should have renewed it */
+	struct job *job; /* of the first record */
+	struct err err; /* why the view has failed */
+	bool is_waiting; /* the loop runs for it */
+	bool is_in_trouble; /* reported; nothing has come since */
+};
+
 /* Starts to watch. */
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name) MUST_USE;
 void job_view_free(struct job_view *view); /* NULL is fine */
-const char *job_view_name(const struct job_view *view);
-bool job_view_is_of_tfjobs(const struct job_view *view);
 
 /* Runs the loop until all objects were seen once. Errors of the API. */
 int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
 /* As job_view_sync; then waits until the view has changed after `change`, a number of
- * job_view_change, or until `until`. Once all was seen, a passing failure is no error; a revoked
+ * n_changes, or until `until`. Once all was seen, a passing failure is no error; a revoked
  * permission is. */
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err) MUST_USE;
 
 /* These need a view that is synced. */
-int64_t job_view_change(const struct job_view *view); /* goes up with every change, from 1 */
-/* The record as last seen, also after its deletion; NULL when there never was one. */
-const struct store_record *job_view_record(const struct job_view *view);
-/* Whether the job was deleted, or another job has its name. */
-bool job_view_is_gone(const struct job_view *view);
-/* The number of the change that last changed the record. */
-int64_t job_view_record_change(const struct job_view *view);
 /* Whether the job has no active supervisor: nothing is restarted, and changes of its document have
  * no effect. */
 bool job_view_is_unsupervised(const struct job_view *view);

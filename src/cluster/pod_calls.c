@@ -87,13 +87,11 @@ static void postpone_pod_start(struct kube_backend *backend, struct pending *pen
 void kube_backend_report_started(struct kube_backend *backend, struct pending *pending,
 				 const char *uid)
 {
-	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role, uid};
-
 	if (pending->is_start_told)
 		return;
 	pending->is_start_told = true;
 	kube_report_restart_policy(backend, job_role(backend->job, pending->role));
-	kube_report_created(backend, &object);
+	kube_report_created(backend, &kube_pods, pending->pod_name, pending->role, uid);
 }
 
 /* A rejected start is dropped; a created Pod has to be deleted. */
@@ -187,13 +185,11 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 
 void kube_backend_report_ended(struct kube_backend *backend, struct pending *pending)
 {
-	const struct reported_object object = {&kube_pods, pending->pod_name, pending->role,
-					       pending->ended_uid};
-
 	if (pending->is_end_told)
 		return;
 	pending->is_end_told = true;
-	kube_report_deleted(backend, &object);
+	kube_report_deleted(backend, &kube_pods, pending->pod_name, pending->role,
+			    pending->ended_uid);
 }
 
 static void postpone_pod_end(struct kube_backend *backend, struct pending *pending)

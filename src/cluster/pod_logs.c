@@ -296,8 +296,9 @@ static void open_stream(struct pod_log *log)
 		{"tailLines", tail.bytes},
 		{0},
 	};
-	const struct kube_request request =
-		kube_pod_request(settings->namespace_name, log->name.pod_name, "log", parameters);
+	const struct kube_request request = {
+		KUBE_GET,           &kube_pods, settings->namespace_name,
+		log->name.pod_name, "log",      .parameters = parameters};
 
 	kube_stream_start(&log->call, settings->api, &request,
 			  settings->output_idle ? settings->output_idle : SILENCE, on_pod_log_bytes,

@@ -171,17 +171,10 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 	postpone_prerequisite(prerequisite);
 }
 
-static struct reported_object told_object_of(const struct prerequisite *prerequisite)
-{
-	return (struct reported_object){prerequisite->resource, prerequisite->name,
-					prerequisite->role, prerequisite->uid};
-}
-
 static void report_object_deleted(const struct prerequisite *prerequisite)
 {
-	const struct reported_object object = told_object_of(prerequisite);
-
-	kube_report_deleted(prerequisite->backend, &object);
+	kube_report_deleted(prerequisite->backend, prerequisite->resource, prerequisite->name,
+			    prerequisite->role, prerequisite->uid);
 }
 
 /* A conflict means that another object has the name by now. */
@@ -279,11 +272,9 @@ static void apply_created_object(struct prerequisite *prerequisite, const struct
 	(void) text_keep(&prerequisite->uid,
 			 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 	prerequisite->n_refusals = 0;
-	if (prerequisite->resource == &kube_services) {
-		const struct reported_object told = told_object_of(prerequisite);
-
-		kube_report_created(prerequisite->backend, &told);
-	}
+	if (prerequisite->resource == &kube_services)
+		kube_report_created(prerequisite->backend, &kube_services, prerequisite->name,
+				    prerequisite->role, prerequisite->uid);
 }
 
 /* An object of that name that is not ours belongs to an earlier job, and is about to be deleted;

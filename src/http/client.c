@@ -110,9 +110,8 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 	client->loop = loop;
 	client->user_agent = mem_copy_text(user_agent);
 	client->turn = loop_new_timer(loop, on_http_client_timer, client);
-	client->short_calls = http_pool_new(loop, end_transfer);
-	client->streams = http_pool_new(loop, end_transfer);
-	http_pool_keep_idle(client->streams, IDLE_STREAMS);
+	client->short_calls = http_pool_new(loop, end_transfer, 0, false);
+	client->streams = http_pool_new(loop, end_transfer, IDLE_STREAMS, false);
 	*ret_client = client;
 	return 0;
 }

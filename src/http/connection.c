@@ -76,8 +76,7 @@ struct http_connection *http_connection_new(struct loop *loop, const struct http
 	connection->on_ready = on_ready;
 	connection->data = data;
 	connection->turn = loop_new_timer(loop, report_connection_opened, connection);
-	connection->pool = http_pool_new(loop, end_connecting);
-	http_pool_keep_ended(connection->pool);
+	connection->pool = http_pool_new(loop, end_connecting, 0, true);
 	connection->easy = curl_easy_init();
 	if (!connection->easy)
 		mem_abort();

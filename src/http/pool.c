@@ -24,12 +24,14 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *data, void
 static int set_timer(CURLM *multi, long delay, void *data);
 static void call_timer(void *data);
 
-struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended)
+struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended, long most_idle,
+				bool keeps_ended)
 {
 	struct http_pool *pool = mem_new(sizeof(*pool));
 
 	pool->loop = loop;
 	pool->on_ended = on_ended;
+	pool->keeps_ended = keeps_ended;
 	pool->timer = loop_new_timer(loop, call_timer, pool);
 	pool->multi = curl_multi_init();
 	if (!pool->multi)
@@ -38,17 +40,8 @@ struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended)
 	curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
 	curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, set_timer);
 	curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
+	curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, most_idle);
 	return pool;
-}
-
-void http_pool_keep_idle(struct http_pool *pool, long most)
-{
-	curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, most);
-}
-
-void http_pool_keep_ended(struct http_pool *pool)
-{
-	pool->keeps_ended = true;
 }
 
 void http_pool_free(struct http_pool *pool)

@@ -13,13 +13,11 @@ struct http_pool;
 /* A transfer has ended and was removed from the pool. May add and remove other transfers. */
 typedef void (*http_ended_fn)(CURL *easy, CURLcode code);
 
-struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended) MUST_USE;
-/* Closes idle connections while there are more than `most`, including busy ones. Default: up to
- * four for each transfer. */
-void http_pool_keep_idle(struct http_pool *pool, long most);
-/* From now on an ended transfer stays in the pool: a bare connection that it made
- * (CURLOPT_CONNECT_ONLY) lives as long as the transfer. */
-void http_pool_keep_ended(struct http_pool *pool);
+/* Closes idle connections while there are more than `most_idle`, including busy ones; 0: four for
+ * each transfer. With `keeps_ended` an ended transfer stays in the pool: a bare connection that it
+ * made (CURLOPT_CONNECT_ONLY) lives as long as the transfer. */
+struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended, long most_idle,
+				bool keeps_ended) MUST_USE;
 /* Remove all transfers first. Closes the connections. NULL is fine. */
 void http_pool_free(struct http_pool *pool);
 

@@ -30,11 +30,18 @@ void http_query_cleanup(struct http_query **query)
 	free(*query);
 }
 
-void http_query_each(const struct http_query *query,
-		     void (*fn)(const char *name, const char *value, void *data), void *data)
+bool http_query_next(const struct http_query *query, const void **place, const char **ret_name,
+		     const char **ret_value)
 {
-	for (struct evkeyval *one = query->parameters.tqh_first; one; one = one->next.tqe_next)
-		fn(one->key, one->value, data);
+	const struct evkeyval *before = *place;
+	const struct evkeyval *one = before ? before->next.tqe_next : query->parameters.tqh_first;
+
+	if (!one)
+		return false;
+	*place = one;
+	*ret_name = one->key;
+	*ret_value = one->value;
+	return true;
 }
 
 static void add_escaped(struct text *text, const char *word)

@@ -14,7 +14,7 @@ void http_query_cleanup(struct http_query **query);
 /* Appends "name=value", escaped. */
 void http_query_add(struct text *text, const char *name, const char *value);
 
-/* Calls `fn` for each parameter in order, including duplicates. The texts live as long as the
- * query. */
-void http_query_each(const struct http_query *query,
-		     void (*fn)(const char *name, const char *value, void *data), void *data);
+/* The next parameter in order, including duplicates, after the one at `*place` (NULL to begin).
+ * The texts live as long as the query. */
+bool http_query_next(const struct http_query *query, const void **place, const char **ret_name,
+		     const char **ret_value);

@@ -29,7 +29,7 @@ static void log_end(const struct kube_call *call, const struct kube_status *stat
 
 	if (!log_is_on(LOG_DEBUG))
 		return;
-	text_addf(&what, "%s %s", kube_verb_word(request->verb), request->resource->plural);
+	text_addf(&what, "%s %s", kube_verbs[request->verb].word, request->resource->plural);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		if (parts[i] && *parts[i])
 			text_addf(&what, "/%s", parts[i]);

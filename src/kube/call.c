@@ -104,7 +104,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 	snprintf(conflict.reason, sizeof(conflict.reason), "%s",
 		 is_create ? "AlreadyExists" : "Conflict");
 	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
-		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
+		"cannot %s %s '%s' in namespace '%s': %s", kube_verbs[call->request.verb].word,
 		call->request.resource->plural, call->request.name, call->request.namespace_name,
 		is_create ? "it already exists" : "another client changed it");
 	kube_call_finish(call, NULL, &conflict, &err);
@@ -269,7 +269,7 @@ static const char *accepted_type(const struct kube_call *call)
 
 static void add_headers(const struct kube_call *call, struct kube_headers *headers)
 {
-	const char *content_type = kube_request_content_type(&call->request);
+	const char *content_type = kube_verbs[call->request.verb].content_type;
 
 	kube_headers_add(headers, "Accept", accepted_type(call));
 	if (call->body && !call->is_looking)
@@ -304,7 +304,7 @@ static void send_request(struct kube_call *call)
 
 	add_headers(call, &headers);
 	const struct http_request request = {
-		.method = call->is_looking ? "GET" : kube_request_method(&call->request),
+		.method = call->is_looking ? "GET" : kube_verbs[call->request.verb].method,
 		.url = call->is_looking ? call->look_url : call->url,
 		.headers = (const char *const *) headers.lines,
 		.body = body,

@@ -39,7 +39,7 @@ enum kube_interactive {
 /* A program that prints credentials (an "exec credential plug-in"). */
 struct kube_plugin {
 	const char *command; /* absolute if it had a slash; else searched in PATH */
-	const char *const *arguments; /* ends with NULL; without the command */
+	const char *const *arguments; /* the command itself first; ends with NULL */
 	const struct kube_variable *variables;
 	size_t n_variables;
 	const char *api_version; /* "client.authentication.k8s.io/v1" */

@@ -182,17 +182,18 @@ static bool kube_config_flag(const struct kube_config_entry *entry, const char *
 	return field_bool(&entry->file->reader, &field, false);
 }
 
-/* The list of texts ends with NULL. */
-static const char **kube_config_texts(const struct kube_config_entry *entry,
+/* The list of texts, after `first` unless that is NULL; it ends with NULL. */
+static const char **kube_config_texts(const struct kube_config_entry *entry, const char *first,
 				      const struct field *list, size_t *ret_count)
 {
-	size_t count = field_count(&entry->file->reader, list);
-	const char **texts = arena_take_array(entry->arena, count + 1, sizeof(*texts));
+	size_t count = field_count(&entry->file->reader, list), n_before = first != NULL;
+	const char **texts = arena_take_array(entry->arena, count + 2, sizeof(*texts));
 
+	texts[0] = first;
 	for (size_t i = 0; i < count; i++) {
 		struct field item = field_element(list, i);
 
-		texts[i] =
+		texts[n_before + i] =
 			arena_copy_text(entry->arena, field_text(&entry->file->reader, &item, ""));
 	}
 	*ret_count = count;
@@ -285,10 +286,11 @@ static const struct kube_plugin *kube_config_resolve_plugin(const struct kube_co
 		return NULL;
 	struct kube_plugin *plugin = arena_take(user->arena, sizeof(*plugin));
 	const char *version = kube_config_text(&exec, "apiVersion");
+	const char *command = plugin_command_of(&exec);
 
 	*plugin = (struct kube_plugin){
-		.command = plugin_command_of(&exec),
-		.arguments = kube_config_texts(&exec, &arguments, &n_arguments),
+		.command = command,
+		.arguments = kube_config_texts(&exec, command, &arguments, &n_arguments),
 		.api_version = version,
 		.install_hint = kube_config_text(&exec, "installHint"),
 		.interactive = interactive_of(&exec, version),
@@ -448,7 +450,7 @@ static void resolve_extras(const struct kube_config_entry *entry, struct kube_us
 	extras = arena_take_array(entry->arena, count + 1, sizeof(*extras));
 	for (key = NULL; json_next(map.value, &key, &value);) {
 		struct field list = field_map_entry(&map, key);
-		const char **values = kube_config_texts(entry, &list, &n_values);
+		const char **values = kube_config_texts(entry, NULL, &list, &n_values);
 
 		for (size_t i = 0; i < n_values; i++)
 			extras[user->as.n_extras++] = (struct kube_variable){
@@ -463,7 +465,7 @@ static void resolve_impersonation(const struct kube_config_entry *entry, struct 
 
 	user->as.user_name = kube_config_text(entry, "as");
 	user->as.uid = kube_config_text(entry, "as-uid");
-	user->as.groups = kube_config_texts(entry, &groups, &user->as.n_groups);
+	user->as.groups = kube_config_texts(entry, NULL, &groups, &user->as.n_groups);
 	resolve_extras(entry, user);
 	if (!user->as.user_name && (user->as.uid || user->as.n_groups > 0 || user->as.n_extras > 0))
 		kube_config_refuse(

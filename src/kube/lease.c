@@ -202,23 +202,13 @@ struct json *kube_lease_release(const char *holder)
 	return patch;
 }
 
-bool kube_lease_is_held(const struct json *object, msec now)
+bool kube_lease_read_held(const struct json *object, msec now, struct kube_lease *ret_lease)
 {
-	struct kube_lease lease = {0};
-
-	if (!object || kube_lease_read(object, &lease, NULL) < 0 || !lease.record.holder[0] ||
-	    lease.record.fate == LEASE_FATE_GONE)
+	if (!object || kube_lease_read(object, ret_lease, NULL) < 0 ||
+	    !ret_lease->record.holder[0] || ret_lease->record.fate == LEASE_FATE_GONE)
 		return false;
-	msec last = lease.written_at != MSEC_UNSET ? lease.written_at : lease.renewed_at;
+	msec last =
+		ret_lease->written_at != MSEC_UNSET ? ret_lease->written_at : ret_lease->renewed_at;
 
-	return now < last + lease.record.duration + SLACK;
-}
-
-char *kube_lease_holder(const struct json *object)
-{
-	struct kube_lease lease = {0};
-
-	if (!object || kube_lease_read(object, &lease, NULL) < 0 || !lease.record.holder[0])
-		return NULL;
-	return lease_holder_describe(lease.record.holder);
+	return now < last + ret_lease->record.duration + SLACK;
 }

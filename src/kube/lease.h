@@ -2,8 +2,7 @@
  * ConfigMap that owns it. This file builds and reads the object; reconcile/lease.h decides when it
  * may be written.
  *
- * Callers that only need to know whether a job is supervised use kube_lease_is_held and
- * kube_lease_holder. */
+ * Callers that only need to know whether a job is supervised use kube_lease_read_held. */
 #pragma once
 
 #include "base/err.h"
@@ -56,9 +55,8 @@ struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder,
  * the Lease. */
 struct json *kube_lease_release(const char *holder) MUST_USE;
 
-/* Whether the Lease (NULL: none) is held, so that its job is supervised. `now` is the server's
+/* Reads the Lease (NULL: none) if it is held, so that its job is supervised. `now` is the server's
  * clock (kube_api_server_now). A holder whose process on this machine has exited does not count,
  * however fresh the Lease is. */
-bool kube_lease_is_held(const struct json *object, msec now);
-/* The last holder: "muster on laptop (process 4711)"; NULL: none. */
-char *kube_lease_holder(const struct json *object) MUST_USE;
+bool kube_lease_read_held(const struct json *object, msec now,
+			  struct kube_lease *ret_lease) MUST_USE;

@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "io/child.h"
+#include "io/own_process.h"
 #include "io/program_call.h"
 
 #include <stdlib.h>
@@ -108,54 +109,18 @@ static char *question_of(const struct kube_config *config, const char *authority
 	return json_compact_text(object);
 }
 
-static bool is_variable_named(const char *entry, const char *name)
+/* The kubeconfig's variables and the request, which are added to our environment. */
+static const char **variables_for(const struct kube_plugin *plugin, const char *question,
+				  struct arena *arena)
 {
-	size_t len = strlen(name);
+	const char **variables =
+		arena_take_array(arena, plugin->n_variables + 2, sizeof(*variables));
 
-	return strncmp(entry, name, len) == 0 && entry[len] == '=';
-}
-
-static bool is_replaced(const char *entry, const struct kube_plugin *plugin)
-{
 	for (size_t i = 0; i < plugin->n_variables; i++)
-		if (is_variable_named(entry, plugin->variables[i].name))
-			return true;
-	return is_variable_named(entry, INFO_NAME);
-}
-
-/* Our environment, plus the kubeconfig's variables and the request. */
-static char **environment_for(const struct kube_plugin *plugin, const char *question,
-			      struct arena *arena)
-{
-	size_t count = 0, n_ours = 0;
-
-	while (environ[n_ours])
-		n_ours++;
-	char **environment =
-		arena_take_array(arena, n_ours + plugin->n_variables + 2, sizeof(*environment));
-
-	for (size_t i = 0; i < n_ours; i++)
-		if (!is_replaced(environ[i], plugin))
-			environment[count++] = environ[i];
-	for (size_t i = 0; i < plugin->n_variables; i++)
-		environment[count++] = arena_format(arena, "%s=%s", plugin->variables[i].name,
-						    plugin->variables[i].value);
-	environment[count] = arena_format(arena, INFO_NAME "=%s", question);
-	return environment;
-}
-
-static char **arguments_for(const struct kube_plugin *plugin, struct arena *arena)
-{
-	size_t count = 0;
-
-	while (plugin->arguments[count])
-		count++;
-	char **arguments = arena_take_array(arena, count + 2, sizeof(*arguments));
-
-	arguments[0] = arena_copy_text(arena, plugin->command);
-	for (size_t i = 0; i < count; i++)
-		arguments[i + 1] = arena_copy_text(arena, plugin->arguments[i]);
-	return arguments;
+		variables[i] = arena_format(arena, "%s=%s", plugin->variables[i].name,
+					    plugin->variables[i].value);
+	variables[plugin->n_variables] = arena_format(arena, INFO_NAME "=%s", question);
+	return variables;
 }
 
 static const char *text_of_status(const struct json *status, const char *key)
@@ -265,10 +230,12 @@ static int start_plugin_program(struct kube_plugin_call *call, struct loop *loop
 	bool is_interactive = plugin->interactive != KUBE_INTERACTIVE_NEVER && isatty(STDIN_FILENO);
 	char *question CLEANUP(mem_free_text) =
 		question_of(call->config, authority, is_interactive);
+	char **environment CLEANUP(mem_free_any) =
+		own_environment_with(variables_for(plugin, question, arena));
 	const struct program_question asked = {
 		.program = plugin->command,
-		.arguments = arguments_for(plugin, arena),
-		.environment = environment_for(plugin, question, arena),
+		.arguments = (char *const *) plugin->arguments,
+		.environment = environment,
 		.uses_terminal = is_interactive,
 		.limit = ANSWER_LIMIT,
 		.time_limit = is_interactive ? TIME_LIMIT_OF_PEOPLE : TIME_LIMIT,

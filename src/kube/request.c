@@ -57,9 +57,7 @@ const struct kube_resource *kube_resource_of(const struct json *object)
 	return NULL;
 }
 
-static const struct verb {
-	const char *word, *method, *content_type;
-} verbs[] = {
+const struct kube_verb_form kube_verbs[] = {
 	[KUBE_GET] = {"get", "GET", NULL},
 	[KUBE_LIST] = {"list", "GET", NULL},
 	[KUBE_WATCH] = {"watch", "GET", NULL},
@@ -73,41 +71,12 @@ static const struct verb {
 	[KUBE_DELETE_COLLECTION] = {"deletecollection", "DELETE", "application/json"},
 };
 
-struct kube_request kube_pod_request(const char *namespace_name, const char *pod,
-				     const char *subresource,
-				     const struct kube_parameter *parameters)
-{
-	return (struct kube_request){
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = namespace_name,
-		.name = pod,
-		.subresource = subresource,
-		.parameters = parameters,
-	};
-}
-
 struct json *kube_delete_options_new(const char *uid)
 {
 	struct json *options = json_new_texts("apiVersion", "v1", "kind", "DeleteOptions", NULL);
 
 	json_set(options, "preconditions", json_new_texts("uid", uid, NULL));
 	return options;
-}
-
-const char *kube_request_method(const struct kube_request *request)
-{
-	return verbs[request->verb].method;
-}
-
-const char *kube_verb_word(enum kube_verb verb)
-{
-	return verbs[verb].word;
-}
-
-const char *kube_request_content_type(const struct kube_request *request)
-{
-	return verbs[request->verb].content_type;
 }
 
 const char *kube_request_namespace(const struct kube_request *request, const char *own_namespace)

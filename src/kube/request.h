@@ -23,6 +23,12 @@ enum kube_verb {
 	KUBE_DELETE_COLLECTION,
 };
 
+extern const struct kube_verb_form {
+	const char *word; /* in RBAC: "get", "deletecollection"; an apply is a "patch" */
+	const char *method; /* "GET" … */
+	const char *content_type; /* of the body; NULL: there is none */
+} kube_verbs[];
+
 /* A kind of objects, as in URLs. */
 struct kube_resource {
 	const char *group; /* "" for Pods and Services */
@@ -68,21 +74,10 @@ struct kube_request {
 			    there is no retry */
 };
 
-/* A request to read from a Pod: its log, or what runs in it. */
-struct kube_request kube_pod_request(const char *namespace_name, const char *pod,
-				     const char *subresource,
-				     const struct kube_parameter *parameters);
-
 /* The body of a delete that affects only the object of this uid, not a newer one of the same
  * name. */
 struct json *kube_delete_options_new(const char *uid) MUST_USE;
 
-/* "GET" … */
-const char *kube_request_method(const struct kube_request *request);
-/* The verb in RBAC: "get", "deletecollection"; an apply is a "patch". */
-const char *kube_verb_word(enum kube_verb verb);
-/* The type of the body ("application/json" …). */
-const char *kube_request_content_type(const struct kube_request *request);
 /* Appends "SERVER/api/v1/namespaces/N/pods/NAME/log?follow=true", with all parts escaped. */
 void kube_request_add_url(struct text *text, const struct kube_request *request, const char *server,
 			  const char *own_namespace);

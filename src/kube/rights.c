@@ -17,7 +17,7 @@ static struct json *review_new(const char *namespace_name, const struct kube_rig
 	const struct kube_resource *resource = right->resource;
 
 	json_set(json_object_at(review, "spec"), "resourceAttributes",
-		 json_new_texts("namespace", namespace_name, "verb", kube_verb_word(right->verb),
+		 json_new_texts("namespace", namespace_name, "verb", kube_verbs[right->verb].word,
 				"group", resource->group, "version", resource->version, "resource",
 				resource->plural, "subresource", right->subresource, NULL));
 	return review;
@@ -52,7 +52,7 @@ static void add_rule(struct text *text, const struct kube_right *rights, const b
 			continue;
 		add_word_once(&groups, rights[i].resource->group);
 		add_word_once(&resources, resource);
-		add_word_once(&verbs, kube_verb_word(rights[i].verb));
+		add_word_once(&verbs, kube_verbs[rights[i].verb].word);
 	}
 	text_addf(text, "{apiGroups: [%s], resources: [%s], verbs: [%s]}", text_of(&groups),
 		  text_of(&resources), text_of(&verbs));
@@ -81,7 +81,7 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 	text_addf(&text,
 		  "cannot %s %s in namespace '%s': permission denied; add this rule to a Role "
 		  "there: ",
-		  kube_verb_word(rights[first].verb), resource, namespace_name);
+		  kube_verbs[rights[first].verb].word, resource, namespace_name);
 	add_rule(&text, rights, is_missing, n_rights);
 	add_way_out(&text, rights, is_missing, n_rights);
 	return err_set(err, ERR_REFUSED, "%s", text_of(&text));

@@ -88,7 +88,7 @@ static void add_rule(struct text *text, const struct kube_request *request,
 		  "verbs: [\"%s\"]}",
 		  *namespace_name ? "Role" : "ClusterRole", resource->group, resource->plural,
 		  request->subresource ? "/" : "", request->subresource ? request->subresource : "",
-		  kube_verb_word(request->verb));
+		  kube_verbs[request->verb].word);
 }
 
 /* The cluster rejects this login for any request. */
@@ -110,7 +110,7 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 
 	if (http_code == 401)
 		return set_unknown(message, err);
-	text_addf(&sentence, "cannot %s ", kube_verb_word(request->verb));
+	text_addf(&sentence, "cannot %s ", kube_verbs[request->verb].word);
 	kube_request_add_object(&sentence, request);
 	if (*namespace_name)
 		text_addf(&sentence, " in namespace '%s'", namespace_name);

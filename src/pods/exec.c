@@ -127,9 +127,12 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 	};
 	struct kube_parameter *parameters CLEANUP(mem_free_any) = parameters_of(request);
 	struct kube_exec *exec = mem_new(sizeof(*exec));
-	const struct kube_request call =
-		kube_pod_request(request->container.namespace_name, request->container.pod,
-				 request->command ? "exec" : "attach", parameters);
+	const struct kube_request call = {KUBE_GET,
+					  &kube_pods,
+					  request->container.namespace_name,
+					  request->container.pod,
+					  request->command ? "exec" : "attach",
+					  .parameters = parameters};
 
 	exec->request = *request;
 	kube_socket_start(&exec->call, api, &call, &socket, end_exec, exec);

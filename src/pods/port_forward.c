@@ -249,8 +249,9 @@ static void call_pod(struct kube_api *api, struct kube_port_forward *forward)
 	};
 	char *port CLEANUP(mem_free_text) = mem_format("%d", forward->frames.port);
 	const struct kube_parameter parameters[] = {{"ports", port}, {0}};
-	const struct kube_request call = kube_pod_request(forward->request.namespace_name,
-							  forward->pod, "portforward", parameters);
+	const struct kube_request call = {
+		KUBE_GET,     &kube_pods,    forward->request.namespace_name,
+		forward->pod, "portforward", .parameters = parameters};
 
 	kube_socket_start(&forward->call, api, &call, &socket, end_websocket, forward);
 }

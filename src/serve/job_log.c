@@ -31,12 +31,6 @@ struct job_log {
 
 /* The request. */
 
-struct reading {
-	struct job_log_request *request;
-	struct err *err;
-	int rc;
-};
-
 static int read_parameter(struct job_log_request *request, const char *name, const char *value,
 			  struct err *err)
 {
@@ -69,29 +63,24 @@ static int read_parameter(struct job_log_request *request, const char *name, con
 	return rc < 0 ? err_prefix(err, "%s", name) : 0;
 }
 
-static void on_job_log_parameter(const char *name, const char *value, void *data)
-{
-	struct reading *reading = data;
-
-	if (reading->rc == 0)
-		reading->rc = read_parameter(reading->request, name, value, reading->err);
-}
-
 int job_log_request_read(const char *query, struct job_log_request *ret_request, struct err *err)
 {
 	struct http_query *parameters CLEANUP(http_query_cleanup) = http_query_new(query);
 	struct job_log_request request = {.index = -1, .tail = -1, .since = MSEC_UNSET};
-	struct reading reading = {.request = &request, .err = err};
+	const void *place = NULL;
+	const char *name, *value;
+	int rc = 0;
 
 	if (!parameters)
 		return err_set(err, ERR_INVALID,
 			       "the query cannot be read (expected NAME=VALUE&…)");
-	http_query_each(parameters, on_job_log_parameter, &reading);
-	if (reading.rc < 0)
+	while (rc == 0 && http_query_next(parameters, &place, &name, &value))
+		rc = read_parameter(&request, name, value, err);
+	if (rc < 0)
 		job_log_request_done(&request);
 	else
 		*ret_request = request;
-	return reading.rc;
+	return rc;
 }
 
 void job_log_request_done(struct job_log_request *request)

@@ -260,19 +260,6 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 
 /* Requests. */
 
-struct parameters {
-	struct elasticdl_parameter list[MOST_PARAMETERS];
-	size_t count;
-};
-
-static void add_parameter(const char *name, const char *value, void *data)
-{
-	struct parameters *parameters = data;
-
-	if (parameters->count < MOST_PARAMETERS)
-		parameters->list[parameters->count++] = (struct elasticdl_parameter){name, value};
-}
-
 /* A client that creates jobs in a loop by mistake fills its namespace, but does not overload the
  * API server. */
 static bool may_create(struct master *master)
@@ -295,7 +282,9 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 	struct master *master = data;
 	struct http_query *query CLEANUP(http_query_cleanup) =
 		http_query_new(http_call_query(http));
-	struct parameters parameters = {.count = 0};
+	struct elasticdl_parameter parameters[MOST_PARAMETERS];
+	const void *place = NULL;
+	size_t count = 0;
 	struct elasticdl_request request;
 	struct err err = {0};
 
@@ -304,8 +293,10 @@ static void answer_create_job(struct http_call *http, const char *name, void *da
 		http_answer_text(http, 400, "the query cannot be read (expected NAME=VALUE&…)");
 		return;
 	}
-	http_query_each(query, add_parameter, &parameters);
-	if (elasticdl_read(parameters.list, parameters.count, &request, &err) < 0) {
+	while (count < MOST_PARAMETERS &&
+	       http_query_next(query, &place, &parameters[count].name, &parameters[count].value))
+		count++;
+	if (elasticdl_read(parameters, count, &request, &err) < 0) {
 		http_answer_text(http, 400, err.text);
 		return;
 	}

@@ -75,12 +75,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	struct http_query *query CLEANUP(http_query_cleanup) = http_query_new(text);
 	struct elasticdl_request request = {0};
 	struct parameters parameters = {.count = 0};
+	const char *name, *value;
 	struct err err = {0};
 
 	check_log(text);
 	if (!query)
 		return 0;
-	http_query_each(query, add, &parameters);
+	for (const void *place = NULL; http_query_next(query, &place, &name, &value);)
+		add(name, value, &parameters);
 	if (elasticdl_read(parameters.list, parameters.count, &request, &err) < 0)
 		must(err.text[0]);
 	else

@@ -85,7 +85,7 @@ static struct json *plugin_json(const struct kube_plugin *plugin)
 	static const char *const words[] = {"Never", "IfAvailable", "Always"};
 	struct json *object = json_new_object();
 	struct json *variables = json_new_array();
-	size_t n_arguments = 0;
+	size_t n_arguments = 1; /* after the command */
 
 	while (plugin->arguments[n_arguments])
 		n_arguments++;
@@ -98,7 +98,7 @@ static struct json *plugin_json(const struct kube_plugin *plugin)
 	}
 	json_set_string(object, "apiVersion", plugin->api_version);
 	json_set_string(object, "command", plugin->command);
-	json_set(object, "args", texts_json(plugin->arguments, n_arguments));
+	json_set(object, "args", texts_json(plugin->arguments + 1, n_arguments - 1));
 	json_set(object, "env", variables);
 	json_set_string(object, "installHint", plugin->install_hint);
 	json_set_string(object, "interactiveMode", words[plugin->interactive]);

@@ -3,17 +3,14 @@
 #include "base/mem.h"
 #include "unit.h"
 
-static void add(const char *name, const char *value, void *data)
-{
-	text_addf(data, "%s=%s;", name, value);
-}
-
 TEST(a_query_has_its_parameters_in_order)
 {
 	struct http_query *query CLEANUP(http_query_cleanup) = http_query_new("a=1&b=x%20y+z&a=");
 	struct text text CLEANUP(text_done) = {0};
+	const char *name, *value;
 
-	http_query_each(query, add, &text);
+	for (const void *place = NULL; http_query_next(query, &place, &name, &value);)
+		text_addf(&text, "%s=%s;", name, value);
 	assert_string_equal(text_of(&text), "a=1;b=x y z;a=;");
 }
 

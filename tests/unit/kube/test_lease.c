@@ -69,19 +69,26 @@ TEST(a_renewal_names_the_version_and_leaves_the_time_of_taking)
 			 1);
 }
 
+static bool is_held(const struct json *object, msec now)
+{
+	struct kube_lease lease;
+
+	return kube_lease_read_held(object, now, &lease);
+}
+
 TEST(a_job_is_supervised_for_as_long_as_its_lease_is_renewed)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("elsewhere_1_2_3_boot_ff");
 	struct json *released CLEANUP(json_cleanup) = lease_held_by("");
-	char *supervisor CLEANUP(mem_free_text) = kube_lease_holder(object);
+	struct kube_lease lease;
 
-	assert_true(kube_lease_is_held(object, NOW + 15000));
-	assert_false(kube_lease_is_held(object, NOW + 25000));
-	assert_false(kube_lease_is_held(NULL, NOW));
-	assert_false(kube_lease_is_held(released, NOW));
+	assert_true(kube_lease_read_held(object, NOW + 15000, &lease));
+	char *supervisor CLEANUP(mem_free_text) = lease_holder_describe(lease.record.holder);
+
 	assert_string_equal(supervisor, "muster on elsewhere (process 1)");
-	assert_null(kube_lease_holder(released));
-	assert_null(kube_lease_holder(NULL));
+	assert_false(is_held(object, NOW + 25000));
+	assert_false(is_held(NULL, NOW));
+	assert_false(is_held(released, NOW));
 }
 
 /* The identity of a child that has ended since. */
@@ -116,7 +123,7 @@ TEST(a_holder_of_this_machine_is_known_to_be_gone)
 	struct json *object CLEANUP(json_cleanup) = lease_held_by(holder);
 
 	assert_int_equal(lease_holder_fate(holder), LEASE_FATE_GONE);
-	assert_false(kube_lease_is_held(object, NOW));
+	assert_false(is_held(object, NOW));
 }
 
 TEST(a_holder_that_is_none_of_ours_is_shown_as_it_is)
@@ -135,7 +142,7 @@ TEST(what_is_no_lease_is_refused)
 	struct kube_lease lease;
 
 	assert_int_equal(kube_lease_read(object, &lease, NULL), ERR_INVALID);
-	assert_false(kube_lease_is_held(object, NOW));
+	assert_false(is_held(object, NOW));
 }
 
 /* Whoever may write Leases may write any number into one. */
@@ -149,7 +156,7 @@ TEST(numbers_that_no_server_takes_stay_in_their_range)
 	json_set_integer(spec, "leaseTransitions", INT64_MAX);
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
 	assert_int_equal(lease.record.duration, MSEC_LONGEST);
-	assert_true(kube_lease_is_held(object, NOW));
+	assert_true(is_held(object, NOW));
 	taken = kube_lease_hold(&lease, "me", NOW);
 	assert_int_equal(json_as_integer(json_get_path(taken, "spec", "leaseTransitions", NULL), 0),
 			 1);

@@ -60,10 +60,10 @@ TEST(each_verb_has_its_method_and_type)
 {
 	struct kube_request request = {.verb = KUBE_APPLY, .resource = &pods, .name = "a"};
 
-	assert_string_equal(kube_request_method(&request), "PATCH");
-	assert_string_equal(kube_request_content_type(&request), "application/apply-patch+yaml");
-	assert_string_equal(kube_verb_word(KUBE_APPLY), "patch");
-	assert_string_equal(kube_verb_word(KUBE_DELETE_COLLECTION), "deletecollection");
+	assert_string_equal(kube_verbs[request.verb].method, "PATCH");
+	assert_string_equal(kube_verbs[request.verb].content_type, "application/apply-patch+yaml");
+	assert_string_equal(kube_verbs[KUBE_APPLY].word, "patch");
+	assert_string_equal(kube_verbs[KUBE_DELETE_COLLECTION].word, "deletecollection");
 }
 
 TEST(the_name_of_what_is_created_stands_in_its_body)
