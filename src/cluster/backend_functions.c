@@ -82,24 +82,23 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 				  struct arena *arena, struct observed *observed)
 {
 	const struct job_object *object;
-	const char *name, *role;
+	const char *role;
 	size_t place = 0, role_len;
 	int index;
 
-	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
-						  &name))) {
+	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place))) {
 		const struct prerequisite *service =
-			kube_prerequisites_find(backend, &kube_services, name);
+			kube_prerequisites_find(backend, &kube_services, object->name);
 		bool is_being_taken_back = service && service->is_unwanted;
 
-		if (!objects_read_pod_name(job, name, &role, &role_len, &index) ||
+		if (!objects_read_pod_name(job, object->name, &role, &role_len, &index) ||
 		    has_replica(job, role, role_len, index) ||
 		    !kube_prerequisites_is_ours(backend, object) || is_being_taken_back)
 			continue;
 		observed->addresses[observed->n_addresses++] = (struct observed_address){
 			.role = arena_format(arena, "%.*s", (int) role_len, role),
 			.index = index,
-			.address = arena_copy_text(arena, name),
+			.address = arena_copy_text(arena, object->name),
 		};
 	}
 }
@@ -540,7 +539,6 @@ static void free_kube_backend(struct backend *base)
 	pod_tail_done(&backend->tail);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);
-	tfjob_objects_free(backend->tfjob_objects);
 	job_free(backend->job);
 	json_free(backend->taken_back);
 	free(backend->last_trouble);

@@ -63,8 +63,7 @@ struct kube_backend {
 	struct loop_watch *timer; /* for calls that were rejected */
 
 	struct job *job; /* as last observed; NULL: not observed yet */
-	struct objects *objects; /* made from `job`; one of the two is set */
-	struct tfjob_objects *tfjob_objects;
+	struct objects *objects; /* made from `job` */
 };
 
 /* The differences between the objects of a TFJob and those of `run --on kubernetes`. */

@@ -29,7 +29,7 @@ static void add_plain_prerequisites(struct kube_backend *backend)
 /* Whether Pods read ConfigMaps: files, or the cluster. */
 static bool reads_config_maps(const struct job *job)
 {
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job, NULL);
 	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
 	bool has_files = false;
 
@@ -52,7 +52,7 @@ static bool plain_job_reads_kind(const struct kube_backend *backend, enum job_ca
 static void rebuild_plain_objects(struct kube_backend *backend)
 {
 	objects_free(backend->objects);
-	backend->objects = objects_new(backend->job);
+	backend->objects = objects_new(backend->job, NULL);
 
 	struct json *cluster CLEANUP(json_cleanup) =
 		objects_cluster_new(backend->objects, backend->job->uid);
@@ -209,8 +209,8 @@ static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_
 static void rebuild_tfjob_objects(struct kube_backend *backend)
 {
 	choose_services(backend);
-	tfjob_objects_free(backend->tfjob_objects);
-	backend->tfjob_objects = tfjob_objects_new(backend->job, &backend->settings.manner);
+	objects_free(backend->objects);
+	backend->objects = objects_new(backend->job, &backend->settings.manner);
 	require_pod_group(backend);
 	if (backend->settings.manner.has_one_service)
 		kube_prerequisites_add_service(backend, backend->job->name);
@@ -221,8 +221,7 @@ static void rebuild_tfjob_objects(struct kube_backend *backend)
 static struct json *make_tfjob_pod(const struct kube_backend *backend, const struct role *role,
 				   int index, int attempt)
 {
-	struct json *pod =
-		tfjob_pod_new(backend->tfjob_objects, role, index, attempt, backend->job->uid);
+	struct json *pod = tfjob_pod_new(backend->objects, role, index, attempt, backend->job->uid);
 
 	if (backend->settings.gang && joins_group(backend))
 		pod_group_add_pod(backend->settings.gang, backend->job, role, pod);

@@ -474,8 +474,11 @@ static void free_kube_store(struct store *base)
 {
 	struct kube_store *store = kube_store_of(base);
 
-	for (struct pending_change *change; (change = LIST_FIRST(&store->changes));)
+	for (struct pending_change *change = LIST_FIRST(&store->changes), *next; change;
+	     change = next) {
+		next = LIST_NEXT(change, link);
 		cancel_store_change(change);
+	}
 	store_record_done(&store->record);
 	pinned_job_free(store->pin);
 	free(store->namespace_name);

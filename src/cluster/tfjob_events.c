@@ -17,13 +17,14 @@
 #define LONGEST_COLLECTING (10 * MSEC_PER_SECOND) /* after this */
 
 struct waiting_event {
+	struct arena *arena; /* of this struct and its texts */
 	struct tfjob_events *events;
 	LIST_ENTRY(waiting_event) link;
 	struct json *involved; /* the job */
 	enum note_level level;
-	char *reason;
-	char *before, *name, *after; /* of several, `name` is the first */
-	char *last_name; /* NULL: there is only one */
+	const char *reason;
+	const char *before, *name, *after; /* of several, `name` is the first */
+	const char *last_name; /* NULL: there is only one */
 	uint64_t key; /* of its name; 0: the server names it */
 	uint64_t kind; /* while it collects: what the collected Events have in common */
 	int count;
@@ -47,12 +48,7 @@ static void free_waiting_event(struct waiting_event *event)
 	request_slot_release(&event->slot);
 	loop_watch_free(event->timer);
 	json_free(event->involved);
-	free(event->reason);
-	free(event->before);
-	free(event->name);
-	free(event->after);
-	free(event->last_name);
-	free(event);
+	arena_free(event->arena);
 }
 
 struct tfjob_events *tfjob_events_new(struct kube_api *api)
@@ -149,23 +145,24 @@ static void send(struct waiting_event *event)
 static struct waiting_event *event_new(struct tfjob_events *events, const struct job *job,
 				       const struct object_event *object)
 {
-	struct waiting_event *event;
-
 	if (events->n_waiting == MOST_WAITING) {
 		log_debug("too many Events are waiting; dropped %s", object->reason);
 		return NULL;
 	}
-	event = mem_new(sizeof(*event));
+	struct arena *arena = arena_new();
+	struct waiting_event *event = arena_take(arena, sizeof(*event));
+
+	event->arena = arena;
 	event->events = events;
 	event->involved =
 		json_new_texts("apiVersion", "kubeflow.org/v1", "kind", "TFJob", "namespace",
 			       job->name_space, "name", job->name, "uid", job->uid, NULL);
 	event->level = object->level;
-	event->reason = mem_copy_text(object->reason);
-	event->before = mem_copy_text(object->before);
-	event->name = mem_copy_text(object->name);
-	event->after = mem_format("%s%s", object->after ? object->after : "",
-				  object->detail ? object->detail : "");
+	event->reason = arena_copy_text(arena, object->reason);
+	event->before = arena_copy_text(arena, object->before);
+	event->name = arena_copy_text(arena, object->name);
+	event->after = arena_format(arena, "%s%s", object->after ? object->after : "",
+				    object->detail ? object->detail : "");
 	event->count = 1;
 	events->n_waiting++;
 	return event;
@@ -206,16 +203,13 @@ static bool is_before(const char *a, const char *b)
 
 static void extend_event_name_range(struct waiting_event *event, const char *name)
 {
-	char **last = event->last_name ? &event->last_name : &event->name;
+	const char *last = event->last_name ? event->last_name : event->name;
 
 	if (is_before(name, event->name)) {
-		if (!event->last_name)
-			event->last_name = TAKE(event->name);
-		free(event->name);
-		event->name = mem_copy_text(name);
-	} else if (is_before(*last, name)) {
-		free(event->last_name);
-		event->last_name = mem_copy_text(name);
+		event->last_name = last;
+		event->name = arena_copy_text(event->arena, name);
+	} else if (is_before(last, name)) {
+		event->last_name = arena_copy_text(event->arena, name);
 	}
 }
 

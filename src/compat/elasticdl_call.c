@@ -434,7 +434,8 @@ static void set_master_trust(struct following *following)
 {
 	const struct elasticdl_call *call = following->call;
 	bool is_tls = text_starts_with(call->master, "https:");
-	struct http_target target CLEANUP(http_target_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct http_target target = {0};
 
 	following->has_token_key = is_tls && call->token && !call->pin;
 	char *pin CLEANUP(mem_free_text) = following->has_token_key
@@ -443,8 +444,8 @@ static void set_master_trust(struct following *following)
 
 	if (pin)
 		following->trust = http_trust_new(&(struct http_trust_parts){.pin = pin});
-	bool is_on_loopback =
-		http_target_read(call->master, NULL, &target, NULL) == 0 && target.is_loopback;
+	bool is_on_loopback = http_target_read(call->master, NULL, arena, &target, NULL) == 0 &&
+			      target.is_loopback;
 
 	if (call->token && (is_tls || !call->is_own_token || is_on_loopback))
 		following->authorization = mem_format("Authorization: Bearer %s", call->token);

@@ -11,6 +11,7 @@
 #include "http/setup.h"
 #include "io/port.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -85,6 +86,7 @@ static struct http_call *pop_http_call(struct call_list *list)
 
 	if (call)
 		leave_list(call);
+	assert(!call || call != TAILQ_FIRST(list));
 	return call;
 }
 
@@ -153,8 +155,10 @@ static void call_free(struct http_call *call)
 
 static void free_all(struct call_list *list)
 {
-	for (struct http_call *call; (call = pop_http_call(list));)
+	for (struct http_call *call = TAILQ_FIRST(list), *next; call; call = next) {
+		next = TAILQ_NEXT(call, link);
 		call_free(call);
+	}
 }
 
 void http_client_free(struct http_client *client)

@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -188,16 +187,16 @@ static void set_lists(struct http_setup *setup, const struct http_request *reque
 void http_setup_take(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
 	const struct http_trust_parts *trust = http_trust_parts(request->trust);
-	int rc = http_target_read(request->url, trust->server_name, &setup->target, err);
+	struct arena *arena = arena_new();
+	int rc = http_target_read(request->url, trust->server_name, arena, &setup->target, err);
 
+	setup->arena = arena;
 	setup->trust = http_trust_ref(request->trust);
-	setup->method = mem_copy_text(request->method);
-	setup->proxy = mem_copy_text(request->proxy);
 	setup->request = *request;
 	setup->request.url = setup->target.url;
 	setup->request.headers = NULL;
-	setup->request.method = setup->method;
-	setup->request.proxy = setup->proxy;
+	setup->request.method = arena_copy_text(arena, request->method);
+	setup->request.proxy = arena_copy_text(arena, request->proxy);
 	if (rc == 0)
 		set_lists(setup, request, err);
 }
@@ -224,10 +223,8 @@ void http_setup_done(struct http_setup *setup)
 {
 	curl_slist_free_all(setup->headers);
 	curl_slist_free_all(setup->connect_to);
-	http_target_done(&setup->target);
 	http_trust_free(setup->trust);
-	free(setup->method);
-	free(setup->proxy);
+	arena_free(setup->arena);
 	*setup = (struct http_setup){0};
 }
 
@@ -251,16 +248,11 @@ static char *part_of(CURLU *url, CURLUPart which, unsigned flags)
 	return curl_url_get(url, which, &part, flags) == CURLUE_OK ? part : NULL;
 }
 
-static char *url_path_of(CURLU *url)
+static int read_parts(CURLU *url, const char *server_name, struct arena *arena,
+		      struct http_target *target)
 {
 	char *path CLEANUP(free_part) = part_of(url, CURLUPART_PATH, 0);
 	char *query CLEANUP(free_part) = part_of(url, CURLUPART_QUERY, 0);
-
-	return mem_format("%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "");
-}
-
-static int read_parts(CURLU *url, const char *server_name, struct http_target *target)
-{
 	char *scheme CLEANUP(free_part) = part_of(url, CURLUPART_SCHEME, 0);
 	char *host CLEANUP(free_part) = part_of(url, CURLUPART_HOST, 0);
 	char *own_port CLEANUP(free_part) = part_of(url, CURLUPART_PORT, 0);
@@ -270,25 +262,28 @@ static int read_parts(CURLU *url, const char *server_name, struct http_target *t
 	if (!scheme || !host || !*host || !port || user ||
 	    (!text_equals(scheme, "http") && !text_equals(scheme, "https")))
 		return ERR_INVALID;
-	target->place = own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
-	target->path = url_path_of(url);
+	target->place = own_port ? arena_format(arena, "%s:%s", host, own_port)
+				 : arena_copy_text(arena, host);
+	target->path = arena_format(arena, "%s%s%s", path ? path : "/", query ? "?" : "",
+				    query ? query : "");
 	/* As Go's clients do: localhost and every loopback address. */
 	target->is_loopback = text_equals(host, "[::1]") || network_address_names_loopback(host);
-	target->origin = mem_format("%s://%s", scheme, target->place);
+	target->origin = arena_format(arena, "%s://%s", scheme, target->place);
 	if (server_name && !text_equals(server_name, host)) {
-		target->connect_to = mem_format("%s:%s:%s:%s", server_name, port, host, port);
-		target->host_header = mem_format("Host: %s", target->place);
+		target->connect_to =
+			arena_format(arena, "%s:%s:%s:%s", server_name, port, host, port);
+		target->host_header = arena_format(arena, "Host: %s", target->place);
 		if (curl_url_set(url, CURLUPART_HOST, server_name, 0) != CURLUE_OK)
 			return ERR_INVALID;
 	}
 	char *whole CLEANUP(free_part) = part_of(url, CURLUPART_URL, 0);
 
-	target->url = mem_copy_text(whole);
+	target->url = arena_copy_text(arena, whole);
 	return whole ? 0 : ERR_INVALID;
 }
 
-int http_target_read(const char *url, const char *server_name, struct http_target *ret_target,
-		     struct err *err)
+int http_target_read(const char *url, const char *server_name, struct arena *arena,
+		     struct http_target *ret_target, struct err *err)
 {
 	CURLU *parsed CLEANUP(free_url) = curl_url();
 	struct http_target target = {0};
@@ -296,25 +291,12 @@ int http_target_read(const char *url, const char *server_name, struct http_targe
 	if (!parsed)
 		mem_abort();
 	if (curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
-	    read_parts(parsed, server_name, &target) < 0) {
-		http_target_done(&target);
+	    read_parts(parsed, server_name, arena, &target) < 0)
 		return err_set(err, ERR_INVALID,
 			       "the address of the server must be http:// or https://, a host, "
 			       "perhaps a port, and no user name");
-	}
 	*ret_target = target;
 	return 0;
-}
-
-void http_target_done(struct http_target *target)
-{
-	free(target->url);
-	free(target->origin);
-	free(target->place);
-	free(target->path);
-	free(target->connect_to);
-	free(target->host_header);
-	*target = (struct http_target){0};
 }
 
 /* Trust. */

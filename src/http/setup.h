@@ -11,8 +11,8 @@
 /* A copy of a request, except the body, with all that libcurl borrows during the transfer. Small,
  * because many calls may be waiting. Zero it to begin. */
 struct http_setup {
+	struct arena *arena; /* of the texts of these two */
 	struct http_request request;
-	char *method, *proxy; /* of the request */
 	struct http_target target;
 	struct curl_slist *headers;
 	struct curl_slist *connect_to;

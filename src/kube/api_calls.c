@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "io/log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -149,14 +150,20 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
 	api->permit_data = data;
 }
 
+static void free_all(struct kube_call *first)
+{
+	for (struct kube_call *call = first, *next; call; call = next) {
+		next = LIST_NEXT(call, link);
+		kube_call_free(call);
+	}
+}
+
 void kube_api_free(struct kube_api *api)
 {
 	if (!api)
 		return;
-	for (struct kube_call *call; (call = LIST_FIRST(&api->calls));)
-		kube_call_free(call);
-	for (struct kube_call *call; (call = LIST_FIRST(&api->waiting));)
-		kube_call_free(call);
+	free_all(LIST_FIRST(&api->calls));
+	free_all(LIST_FIRST(&api->waiting));
 	http_client_free(api->http);
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
@@ -180,6 +187,7 @@ static void end_refresh(const struct err *err, void *data)
 	while ((call = LIST_FIRST(&api->waiting))) {
 		LIST_REMOVE(call, link);
 		LIST_INSERT_HEAD(&api->calls, call, link);
+		assert(LIST_FIRST(&api->waiting) != call);
 		if (err)
 			kube_call_fail(call, err);
 		else

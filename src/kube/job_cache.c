@@ -21,10 +21,8 @@ struct cached_job {
 };
 
 struct cached_object {
+	struct job_object object; /* first member, so that both pointers are equal */
 	struct cached_job *job;
-	char *name;
-	struct job_pod *pod; /* of a Pod, else NULL */
-	struct job_object object; /* anything else */
 };
 
 struct kind_watch {
@@ -225,7 +223,7 @@ static struct cached_object *make_cached_object(struct kind_watch *watch, const 
 	const char *name = json_as_string(json_get_path(json, "metadata", "name", NULL), "");
 
 	object->job = cached_job_of(watch->cache, watch->kind, json);
-	object->name = mem_copy_text(name);
+	object->object.name = mem_copy_text(name);
 	mirror_table_put(&object->job->objects[watch->kind], name)->kept = object;
 	return object;
 }
@@ -241,13 +239,15 @@ static void release_cached_object(void *kept, void *data)
 {
 	struct kind_watch *watch = data;
 	struct cached_object *object = kept;
-	mirror_table_drop(&object->job->objects[watch->kind], object->name);
+	struct job_pod *pod = object->object.pod;
+
+	mirror_table_drop(&object->job->objects[watch->kind], object->object.name);
 	watch->changed = object->job;
-	if (object->pod && !watch->cache->is_ending)
-		notify_pod_followers(object->job, object->pod, NULL);
-	job_pod_free(object->pod);
+	if (pod && !watch->cache->is_ending)
+		notify_pod_followers(object->job, pod, NULL);
+	job_pod_free(pod);
 	job_object_done(&object->object);
-	free(object->name);
+	free(object->object.name);
 	free(object);
 }
 
@@ -273,6 +273,7 @@ static void store_cached_object(struct cached_object *object, const struct kind_
 
 	job_object_done(&object->object);
 	object->object = (struct job_object){
+		.name = object->object.name,
 		.uid = mem_copy_text(json_get_string(metadata, "uid", NULL)),
 		.owner_uid = mem_copy_text(json_get_string(owner, "uid", NULL)),
 		.is_terminating = json_get(metadata, "deletionTimestamp"),
@@ -297,9 +298,9 @@ static void *project(const struct json *json, void *before, void *data)
 		object = make_cached_object(watch, json);
 	watch->changed = object->job;
 	if (pod) {
-		struct job_pod *replaced = object->pod;
+		struct job_pod *replaced = object->object.pod;
 
-		object->pod = pod;
+		object->object.pod = pod;
 		notify_pod_followers(object->job, replaced, pod);
 		job_pod_free(replaced);
 	} else {
@@ -473,9 +474,7 @@ size_t job_follower_count(const struct job_follower *follower, enum job_cache_ki
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name)
 {
-	const struct cached_object *object = mirror_table_get(&follower->job->objects[kind], name);
-
-	return object ? &object->object : NULL;
+	return mirror_table_get(&follower->job->objects[kind], name);
 }
 
 const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
@@ -488,29 +487,20 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)
 {
-	const struct cached_object *object =
-		mirror_table_get(&follower->job->objects[JOB_CACHE_PODS], name);
-
-	return object ? object->pod : NULL;
-}
-
-struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
-{
-	const struct cached_object *object =
-		mirror_table_next_value(&follower->job->objects[JOB_CACHE_PODS], place);
+	const struct job_object *object = job_follower_object(follower, JOB_CACHE_PODS, name);
 
 	return object ? object->pod : NULL;
 }
 
 const struct job_object *job_follower_next_object(const struct job_follower *follower,
-						  enum job_cache_kind kind, size_t *place,
-						  const char **ret_name)
+						  enum job_cache_kind kind, size_t *place)
 {
-	const struct cached_object *object =
-		mirror_table_next_value(&follower->job->objects[kind], place);
+	return mirror_table_next_value(&follower->job->objects[kind], place);
+}
 
-	if (!object)
-		return NULL;
-	*ret_name = object->name;
-	return &object->object;
+struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
+{
+	const struct job_object *object = job_follower_next_object(follower, JOB_CACHE_PODS, place);
+
+	return object ? object->pod : NULL;
 }

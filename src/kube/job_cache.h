@@ -30,8 +30,10 @@ enum job_cache_kind {
 struct job_cache;
 struct job_follower; /* follows one job */
 
-/* An object that is no Pod. */
+/* An object: a Pod, or one that has the fields after it. */
 struct job_object {
+	char *name;
+	struct job_pod *pod; /* NULL: it is no Pod */
 	char *uid, *owner_uid; /* owner_uid: of its owner; NULL: none */
 	bool is_terminating; /* its deletion has begun */
 	struct json *json; /* the object; of a PodGroup only spec and status; NULL for Services of
@@ -101,7 +103,7 @@ bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_
  * (kube/mirror.h). */
 bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind);
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind);
-/* An object of the job, of any kind but Pods; NULL: none. Borrowed until the loop runs. */
+/* An object of the job; NULL: none. Borrowed until the loop runs. */
 const struct job_object *job_follower_object(const struct job_follower *follower,
 					     enum job_cache_kind kind, const char *name);
 /* The json of that object. */
@@ -111,7 +113,6 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name);
 /* Walks the Pods in no order: for (i = 0; (pod = job_follower_next_pod(follower, &i));). */
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place);
-/* Walks the objects of another kind likewise; `ret_name` is borrowed like the object. */
+/* Walks the objects of any kind likewise. */
 const struct job_object *job_follower_next_object(const struct job_follower *follower,
-						  enum job_cache_kind kind, size_t *place,
-						  const char **ret_name);
+						  enum job_cache_kind kind, size_t *place);

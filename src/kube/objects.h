@@ -16,6 +16,9 @@
 #include "base/own.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
+#include "spec/tf_cluster.h"
+
+struct tfjob_manner; /* kube/tfjob_objects.h */
 
 /* Labels of all objects, and of Pods. Kubeflow's own labels are set too, for tools that search for
  * them. */
@@ -122,10 +125,17 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,
 		      const char *owner_uid, struct json *list, struct err *err) MUST_USE;
 
-/* The common part of a job's Pods, built once: 500 Pods name the same 500 addresses. The job must
- * outlive it. */
-struct objects;
-struct objects *objects_new(const struct job *job) MUST_USE;
+/* The common part of a job's Pods, built once: 500 Pods name the same 500 addresses. The job and
+ * the manner of a TFJob (NULL: it is a job of `run`) must outlive it. */
+struct objects {
+	const struct job *job;
+	const struct tfjob_manner *manner;
+	struct tf_cluster cluster;
+	/* Contents and name of the ConfigMap of objects_cluster_new; NULL: none. */
+	const char *shared_cluster, *shared_name;
+	struct arena *arena;
+};
+struct objects *objects_new(const struct job *job, const struct tfjob_manner *manner) MUST_USE;
 void objects_free(struct objects *objects); /* NULL is fine */
 void objects_cleanup(struct objects **objects);
 

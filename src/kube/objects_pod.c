@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
+#include "kube/tfjob_objects.h"
 #include "spec/pod_security.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
@@ -24,14 +25,6 @@
 #define CLUSTER_IN_POD_MAX 4096
 #define CLUSTER_KEY "cluster"
 #define CLUSTER_VARIABLE "MUSTER_CLUSTER"
-
-struct objects {
-	const struct job *job;
-	struct tf_cluster cluster;
-	const char *shared_cluster; /* contents of the ConfigMap; NULL: none */
-	const char *shared_name; /* name of that ConfigMap */
-	struct arena *arena;
-};
 
 /* The meeting point of rank 0 and the others: the leader's Pod, else worker 0's. No replica needs
  * it if neither exists. */
@@ -70,13 +63,19 @@ static void set_dense_cluster(struct objects *objects)
 	objects->cluster.dense_cluster = "$(" CLUSTER_VARIABLE ")";
 }
 
-struct objects *objects_new(const struct job *job)
+struct objects *objects_new(const struct job *job, const struct tfjob_manner *manner)
 {
-	struct objects *objects = mem_new(sizeof(*objects));
+	bool has_one_service = !manner || manner->has_one_service;
+	struct arena *arena = arena_new();
+	struct objects *objects = arena_take(arena, sizeof(*objects));
 
 	objects->job = job;
-	objects->arena = arena_new();
-	objects->cluster = tf_cluster_of_kubeflow(job, job->name, NULL, objects->arena);
+	objects->manner = manner;
+	objects->arena = arena;
+	objects->cluster = tf_cluster_of_kubeflow(job, has_one_service ? job->name : NULL,
+						  manner ? manner->cluster_domain : NULL, arena);
+	if (manner)
+		return objects;
 	objects->cluster.has_own_machines = true;
 	set_coordinator(objects);
 	set_dense_cluster(objects);
@@ -85,10 +84,8 @@ struct objects *objects_new(const struct job *job)
 
 void objects_free(struct objects *objects)
 {
-	if (!objects)
-		return;
-	arena_free(objects->arena);
-	mem_free_any(&objects);
+	if (objects)
+		arena_free(objects->arena);
 }
 
 void objects_cleanup(struct objects **objects)
@@ -239,7 +236,7 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 int objects_add_all(const struct job *job, const struct job_file *files, size_t n_files,
 		    const struct job_secret *secret, struct json *list, struct err *err)
 {
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job, NULL);
 	struct json *cluster = objects_cluster_new(objects, NULL);
 
 	json_append(list, objects_owner_new(job));

@@ -1,21 +1,11 @@
 #include "kube/tfjob_objects.h"
 
 #include "base/mem.h"
-#include "kube/objects.h"
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
-#include <stdlib.h>
-
 #define CONTAINER "tensorflow"
 #define OUR_FIELD "replicas" /* in every status that muster writes */
-
-struct tfjob_objects {
-	const struct job *job;
-	const struct tfjob_manner *manner;
-	struct arena *arena;
-	struct tf_cluster cluster;
-};
 
 void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
 		       const struct role *role, int index, struct text *text)
@@ -23,29 +13,6 @@ void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
 	tf_cluster_add_kubeflow_address(job, role, index,
 					manner->has_one_service ? job->name : NULL,
 					manner->cluster_domain, text);
-}
-
-struct tfjob_objects *tfjob_objects_new(const struct job *job, const struct tfjob_manner *manner)
-{
-	struct tfjob_objects *objects = mem_new(sizeof(*objects));
-	const char *service = manner->has_one_service ? job->name : NULL;
-	struct arena *arena = arena_new();
-
-	*objects = (struct tfjob_objects){
-		.job = job,
-		.manner = manner,
-		.arena = arena,
-		.cluster = tf_cluster_of_kubeflow(job, service, manner->cluster_domain, arena),
-	};
-	return objects;
-}
-
-void tfjob_objects_free(struct tfjob_objects *objects)
-{
-	if (!objects)
-		return;
-	arena_free(objects->arena);
-	free(objects);
 }
 
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
@@ -103,7 +70,7 @@ static struct json *make_tfjob_object(const char *kind, const struct job *job,
 }
 
 /* After the template's variables: the kubelet uses the last of two equal names. */
-static void add_tf_config_variable(const struct tfjob_objects *objects, const struct role *role,
+static void add_tf_config_variable(const struct objects *objects, const struct role *role,
 				   int index, struct json *containers)
 {
 	struct json *container = pod_template_find(containers, "name", CONTAINER);
@@ -116,7 +83,7 @@ static void add_tf_config_variable(const struct tfjob_objects *objects, const st
 		    json_new_texts("name", "TF_CONFIG", "value", text_of(&value), NULL));
 }
 
-struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct role *role, int index,
+struct json *tfjob_pod_new(const struct objects *objects, const struct role *role, int index,
 			   int attempt, const char *owner_uid)
 {
 	static const char *const members[] = {"labels", "annotations", "finalizers"};

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "kube/objects.h"
 #include "spec/job.h"
 
 #include <stdbool.h>
@@ -25,12 +26,6 @@ struct tfjob_manner {
 void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
 		       const struct role *role, int index, struct text *text);
 
-/* The common part of a job's Pods, built once. The job and the manner must outlive it. */
-struct tfjob_objects;
-struct tfjob_objects *tfjob_objects_new(const struct job *job,
-					const struct tfjob_manner *manner) MUST_USE;
-void tfjob_objects_free(struct tfjob_objects *objects); /* NULL is fine */
-
 /* The ownerReferences of objects that the TFJob owns. */
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid) MUST_USE;
 /* The metadata of an object that the TFJob owns. */
@@ -38,7 +33,7 @@ struct json *tfjob_metadata_new(const struct job *job, const char *name,
 				const char *owner_uid) MUST_USE;
 /* The Pod of a replica in an attempt. From the second attempt on it has an annotation with the
  * attempt. `owner_uid` is the TFJob's. */
-struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct role *role, int index,
+struct json *tfjob_pod_new(const struct objects *objects, const struct role *role, int index,
 			   int attempt, const char *owner_uid) MUST_USE;
 /* The headless Service of one replica, with the replica's name. */
 struct json *tfjob_service_new(const struct job *job, const struct role *role, int index,

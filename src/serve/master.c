@@ -428,7 +428,8 @@ void master_free(struct master *master)
 	if (!master)
 		return;
 	http_server_free(master->server); /* disconnects each client, which ends its log or list */
-	for (struct asked *asked; (asked = LIST_FIRST(&master->asked));) {
+	for (struct asked *asked = LIST_FIRST(&master->asked), *next; asked; asked = next) {
+		next = LIST_NEXT(asked, link);
 		kube_call_cancel(asked->kube);
 		asked_free(asked);
 	}

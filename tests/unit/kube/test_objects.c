@@ -42,7 +42,7 @@ static struct job *job_of_container(const char *spec, const char *container)
 static struct json *pod_of(const struct job *job, const char *role, int index, int attempt,
 			   const char *owner_uid)
 {
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job, NULL);
 
 	return objects_pod_new(objects, job_role(job, role), index, attempt, owner_uid);
 }
@@ -80,8 +80,8 @@ TEST(a_large_cluster_stands_in_a_config_map)
 	struct job *large CLEANUP(job_cleanup) = job_of(
 		"digits",
 		"Worker: {replicas: 500, template: {spec: {containers: [{name: tensorflow}]}}}");
-	struct objects *few CLEANUP(objects_cleanup) = objects_new(small);
-	struct objects *many CLEANUP(objects_cleanup) = objects_new(large);
+	struct objects *few CLEANUP(objects_cleanup) = objects_new(small, NULL);
+	struct objects *many CLEANUP(objects_cleanup) = objects_new(large, NULL);
 	struct json *config_map CLEANUP(json_cleanup) = objects_cluster_new(many, "u");
 	struct json *pod CLEANUP(json_cleanup) =
 		objects_pod_new(many, job_role(large, "worker"), 7, 0, "u");
@@ -116,7 +116,7 @@ TEST(each_size_of_a_large_job_has_a_config_map_of_its_own)
 				   "[{name: tensorflow}]}}}",
 				   200 + i);
 		struct job *job CLEANUP(job_cleanup) = job_of("digits", roles);
-		struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+		struct objects *objects CLEANUP(objects_cleanup) = objects_new(job, NULL);
 
 		config_maps[i] = objects_cluster_new(objects, NULL);
 	}

@@ -36,10 +36,10 @@ static struct job *job_of(const char *roles)
 static struct json *pod_in_manner(const struct tfjob_manner *manner, const struct job *job,
 				  const char *role, int index, int attempt)
 {
-	struct tfjob_objects *objects = tfjob_objects_new(job, manner);
+	struct objects *objects = objects_new(job, manner);
 	struct json *pod = tfjob_pod_new(objects, job_role(job, role), index, attempt, UID);
 
-	tfjob_objects_free(objects);
+	objects_free(objects);
 	return pod;
 }
 

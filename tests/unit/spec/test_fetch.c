@@ -161,7 +161,7 @@ static struct json *pod_new(const char *container, int index, const char *const 
 	while (*texts)
 		fetch_also(document, *texts++);
 	struct job *job CLEANUP(job_cleanup) = job_of(document);
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job, NULL);
 
 	return objects_pod_new(objects, job_role(job, "worker"), index, 0, NULL);
 }
