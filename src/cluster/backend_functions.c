@@ -364,7 +364,7 @@ static void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod
 
 	pod_tail_done(&backend->tail);
 	backend->tail = (struct pod_tail){
-		.timer = loop_new_timer(kube_api_loop(backend->settings.api), on_timer, backend),
+		.timer = loop_new_timer(backend->settings.api->loop, on_timer, backend),
 		.pod_name = mem_copy_text(pod->name),
 		.uid = mem_copy_text(pod->uid),
 		.attempt = pod->seen.attempt,
@@ -478,8 +478,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->taken_back = json_new_object();
 	if (settings->log_folder)
 		backend->logs = pod_logs_new(&logs);
-	backend->timer =
-		loop_new_timer(kube_api_loop(settings->api), kube_backend_try_again, backend);
+	backend->timer = loop_new_timer(settings->api->loop, kube_backend_try_again, backend);
 	if (backend->kind->begin)
 		backend->kind->begin(backend);
 	kube_backend_follow(backend);

@@ -19,7 +19,7 @@ static void wake(void *data)
 	const struct job_view *view = data;
 
 	if (view->is_waiting)
-		loop_stop(kube_api_loop(view->settings.api));
+		loop_stop(view->settings.api->loop);
 	else if (view->settings.on_change)
 		view->settings.on_change(view->settings.data);
 }
@@ -204,7 +204,7 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
 	view->supervisor = mem_copy_text("");
-	view->lease_timer = loop_new_timer(kube_api_loop(settings->api), on_lease_silence, view);
+	view->lease_timer = loop_new_timer(settings->api->loop, on_lease_silence, view);
 	watch_viewed_job(view);
 	return view;
 }
@@ -225,13 +225,13 @@ void job_view_free(struct job_view *view)
 
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err)
 {
-	struct loop_watch *timer = loop_new_timer(kube_api_loop(view->settings.api), wake, view);
+	struct loop_watch *timer = loop_new_timer(view->settings.api->loop, wake, view);
 
 	loop_timer_arm(timer, until);
 	view->is_waiting = true;
 	while (!view->err.code && (view->n_changes <= change || !is_synced(view)) &&
 	       !loop_has_come(until))
-		loop_run(kube_api_loop(view->settings.api));
+		loop_run(view->settings.api->loop);
 	view->is_waiting = false;
 	loop_watch_free(timer);
 	return err_copy(err, &view->err);

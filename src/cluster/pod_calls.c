@@ -170,7 +170,7 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		return;
 	}
 	pending->start = PENDING_START_WAITS;
-	if (!request_slot_acquire(&pending->start_slot, kube_api_limiter(backend->settings.api),
+	if (!request_slot_acquire(&pending->start_slot, &backend->settings.api->limiter,
 				  REQUEST_CHANGE, backend->job->name_space, on_pod_start_slot,
 				  pending))
 		return;
@@ -240,7 +240,7 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 		return;
 	}
 	pending->is_end_put_off = false;
-	if (!request_slot_acquire(&pending->end_slot, kube_api_limiter(backend->settings.api),
+	if (!request_slot_acquire(&pending->end_slot, &backend->settings.api->limiter,
 				  REQUEST_CHANGE, backend->job->name_space, on_pod_end_slot,
 				  pending))
 		return;

@@ -66,7 +66,7 @@ static bool pod_log_is_open(const struct pod_log *log)
 static void end_opening(struct pod_log *log)
 {
 	struct pod_logs *logs = log->logs;
-	const struct request_limiter *limiter = kube_api_limiter(logs->settings.api);
+	const struct request_limiter *limiter = &logs->settings.api->limiter;
 
 	request_slot_release(&log->slot);
 	if (limiter->lines[REQUEST_STREAM].n_taken > 0 || logs->n_opened < BURST)
@@ -339,7 +339,7 @@ static void pod_log_begin_stream(void *data)
 		finish_pod_log(log, log->follow.has_started && !log->follow.was_lost);
 		return;
 	}
-	if (!request_slot_acquire(&log->slot, kube_api_limiter(settings->api), REQUEST_STREAM,
+	if (!request_slot_acquire(&log->slot, &settings->api->limiter, REQUEST_STREAM,
 				  settings->namespace_name, on_slot, log))
 		return;
 	log->logs->n_opened++;
@@ -395,7 +395,7 @@ static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name 
 	log->name.pod_name = arena_copy_text(arena, name->pod_name);
 	log->name.container = arena_copy_text(arena, name->container);
 	log->name.role = arena_copy_text(arena, name->role);
-	log->timer = loop_new_timer(kube_api_loop(logs->settings.api), pod_log_begin_stream, log);
+	log->timer = loop_new_timer(logs->settings.api->loop, pod_log_begin_stream, log);
 	logs->n_open++;
 	return log;
 }

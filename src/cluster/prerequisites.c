@@ -132,7 +132,7 @@ static void acquire_slot_and_call(struct prerequisite *prerequisite, void (*act)
 	const struct kube_backend *backend = prerequisite->backend;
 
 	prerequisite->is_refused = false;
-	if (request_slot_acquire(&prerequisite->slot, kube_api_limiter(backend->settings.api),
+	if (request_slot_acquire(&prerequisite->slot, &backend->settings.api->limiter,
 				 REQUEST_CHANGE, backend->job->name_space, act, prerequisite))
 		act(prerequisite);
 }

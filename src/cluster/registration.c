@@ -210,7 +210,7 @@ int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 	/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
 	 * permission to create Secrets does not include reading them. */
 	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
-		wait_for(kube_api_loop(api), PAUSE);
+		wait_for(api->loop, PAUSE);
 		rc = kube_wait(api, &create, NULL, err);
 	}
 	return rc;

@@ -126,7 +126,8 @@ static void on_lease_trouble(const struct err *err, void *data)
 static void begin_fence(struct cluster_supervision *supervision)
 {
 	supervision->is_fenced = true;
-	kube_api_set_permit(supervision->api, may_change_cluster, supervision);
+	supervision->api->permit = may_change_cluster;
+	supervision->api->permit_data = supervision;
 }
 
 void supervision_kube_only_follow(struct cluster_supervision *supervision)

@@ -136,7 +136,7 @@ static void on_slot(void *data)
 static void send(struct waiting_event *event)
 {
 	LIST_INSERT_HEAD(&event->events->sending, event, link);
-	if (request_slot_acquire(&event->slot, kube_api_limiter(event->events->api), REQUEST_EVENT,
+	if (request_slot_acquire(&event->slot, &event->events->api->limiter, REQUEST_EVENT,
 				 member(event, "namespace"), on_slot, event))
 		on_slot(event);
 }
@@ -233,7 +233,7 @@ static void collect(struct tfjob_events *events, const struct job *job,
 		event->key = key_of(object);
 		event->kind = kind;
 		event->began_at = loop_monotonic_now();
-		event->timer = loop_new_timer(kube_api_loop(events->api), on_collected, event);
+		event->timer = loop_new_timer(events->api->loop, on_collected, event);
 		LIST_INSERT_HEAD(&events->collecting, event, link);
 	}
 	loop_timer_arm(event->timer, instant_min(loop_instant_after(COLLECTING_PAUSE),

@@ -298,7 +298,7 @@ static void stop_removal_when_gone(struct removal *removal)
 	size_t n_left = 0;
 
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		n_left += kube_mirror_count(removal->mirrors[kind]);
+		n_left += removal->mirrors[kind]->table.count;
 	if (removal->has_started && removal->n_calls == 0 && (removal->err.code || n_left == 0))
 		loop_stop(removal->session.cluster.loop);
 }
@@ -319,8 +319,8 @@ static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 {
 	const struct json *metadata;
 
-	for (size_t place = 0;
-	     (metadata = kube_mirror_next(removal->mirrors[kind], &place)) != NULL;) {
+	for (size_t place = 0; (metadata = mirror_table_next_value(&removal->mirrors[kind]->table,
+								   &place)) != NULL;) {
 		const char *name = json_get_string(metadata, "name", "");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(json_get_string(metadata, "uid", ""));
@@ -340,7 +340,7 @@ static void on_seen(void *data)
 	struct removal *removal = data;
 
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (removal->has_started || !kube_mirror_is_synced(removal->mirrors[kind]))
+		if (removal->has_started || !removal->mirrors[kind]->reflection.is_synced)
 			return;
 	removal->has_started = true;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)

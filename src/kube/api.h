@@ -14,8 +14,8 @@
 #include "kube/status.h"
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
-struct kube_api;
 struct kube_call; /* one request, with all its tries */
 
 /* How a request ended. */
@@ -39,6 +39,32 @@ struct kube_socket {
 	size_t limit; /* as in websocket_request */
 };
 
+struct kube_api {
+	/* Its users read these. */
+	struct loop *loop;
+	struct kube_login *login;
+	struct request_limiter limiter; /* requests that may be numerous need a slot of it */
+
+	/* And may set these. Called before each try of a request that may change something, even
+	 * long after the request was made, and once more when the connection is open and only the
+	 * sending is left. If it returns false, the request ends with ERR_REFUSED and nothing is
+	 * sent. So a supervisor that loses its lease (reconcile/lease.h) leaves no change in
+	 * flight. Changes of Leases are exempt, because they acquire the lease. NULL: all requests
+	 * are permitted. */
+	bool (*permit)(void *data);
+	void *permit_data;
+
+	char *user_agent;
+	struct http_client *http;
+	struct http_trust *trust;
+	unsigned n_refreshes;
+	bool is_refreshing;
+	LIST_HEAD(, kube_call) calls; /* all except those that wait for a new credential */
+	LIST_HEAD(, kube_call) waiting;
+	struct kube_warnings warnings;
+	msec server_ahead; /* server clock minus our clock */
+};
+
 /* Takes the login over on success. Returns ERR_UNSUPPORTED like http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
 		 struct err *err) MUST_USE;
@@ -50,22 +76,9 @@ int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 void kube_api_free(struct kube_api *api);
 /* The server's wall clock, estimated from its answers; our clock before the first answer. */
 msec kube_api_server_now(const struct kube_api *api);
-const struct kube_login *kube_api_login(const struct kube_api *api);
-struct loop *kube_api_loop(const struct kube_api *api);
 /* Sets the callback for server warnings, which replaces the login's. Each warning is reported
  * once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
-
-/* Called before each try of a request that may change something, even long after the request was
- * made. It is called once more when the connection is open and only the sending is left. If it
- * returns false, the request ends with ERR_REFUSED and nothing is sent. So a supervisor that loses
- * its lease (reconcile/lease.h) leaves no change in flight. Changes of Leases are exempt, because
- * they acquire the lease. NULL: all requests are permitted. */
-typedef bool (*kube_permit_fn)(void *data);
-void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
-
-/* The limiter of requests that may be numerous: acquire a slot before such a request. */
-struct request_limiter *kube_api_limiter(struct kube_api *api);
 
 /* Starts a request. `request` is needed only until this returns; its resource must outlive the
  * call; the body is kept by reference. `done` is called once, from the loop. *ret_call is the call;

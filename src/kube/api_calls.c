@@ -123,31 +123,10 @@ msec kube_api_server_now(const struct kube_api *api)
 	return loop_now() + api->server_ahead;
 }
 
-struct request_limiter *kube_api_limiter(struct kube_api *api)
-{
-	return &api->limiter;
-}
-
-struct loop *kube_api_loop(const struct kube_api *api)
-{
-	return api->loop;
-}
-
-const struct kube_login *kube_api_login(const struct kube_api *api)
-{
-	return api->login;
-}
-
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data)
 {
 	api->warnings.fn = fn;
 	api->warnings.data = data;
-}
-
-void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
-{
-	api->permit = fn;
-	api->permit_data = data;
 }
 
 static void free_all(struct kube_call *first)

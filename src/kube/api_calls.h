@@ -5,25 +5,6 @@
 
 #include "kube/api.h"
 
-#include <sys/queue.h>
-
-struct kube_api {
-	struct loop *loop;
-	char *user_agent;
-	struct http_client *http;
-	struct kube_login *login;
-	struct http_trust *trust;
-	unsigned n_refreshes;
-	bool is_refreshing;
-	LIST_HEAD(, kube_call) calls; /* all except those that wait for a new credential */
-	LIST_HEAD(, kube_call) waiting;
-	struct kube_warnings warnings;
-	struct request_limiter limiter;
-	msec server_ahead; /* server clock minus our clock */
-	kube_permit_fn permit;
-	void *permit_data;
-};
-
 struct kube_call {
 	struct arena *arena; /* of this struct and its names; overwritten before it is freed */
 	struct kube_api *api;

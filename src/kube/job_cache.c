@@ -414,7 +414,7 @@ const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind
 {
 	const struct kube_mirror *mirror = cache->watches[kind].mirror;
 
-	return mirror ? kube_mirror_version(mirror) : "";
+	return mirror ? mirror->reflection.version : "";
 }
 
 void job_cache_list_again(struct job_cache *cache)
@@ -456,14 +456,14 @@ bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_
 {
 	const struct kube_mirror *mirror = follower->cache->watches[kind].mirror;
 
-	return mirror && kube_mirror_is_synced(mirror);
+	return mirror && mirror->reflection.is_synced;
 }
 
 bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind)
 {
 	const struct kube_mirror *mirror = follower->cache->watches[kind].mirror;
 
-	return !mirror || kube_mirror_is_whole(mirror);
+	return !mirror || !mirror->is_partial;
 }
 
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind)

@@ -269,7 +269,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 				     : mem_copy_text(settings->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->lease.may_be_first = settings->may_be_first;
-	keeper->timer = loop_new_timer(kube_api_loop(settings->api), on_lease_keeper_timer, keeper);
+	keeper->timer = loop_new_timer(settings->api->loop, on_lease_keeper_timer, keeper);
 	loop_timer_arm_after(keeper->timer, 0);
 	*ret_keeper = keeper;
 	return 0;

@@ -6,10 +6,7 @@
 #include "base/text.h"
 #include "io/log.h"
 #include "io/random.h"
-#include "kube/frames.h"
-#include "kube/mirror_table.h"
 #include "kube/pages.h"
-#include "kube/reflection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,22 +17,6 @@
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
 #define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
 #define LIST_ENDS "k8s.io/initial-events-end"
-
-struct kube_mirror {
-	struct kube_api *api;
-	struct kube_mirror_settings settings;
-	char *namespace_name, *label_selector;
-	char *field_selector; /* NULL: objects of any name */
-	struct loop_watch *timer; /* until the next step */
-	struct kube_call *call; /* the watch of the current step */
-	struct kube_pages *pages; /* or its list */
-	struct reflection reflection;
-	struct kube_frames frames;
-	struct mirror_table table;
-	uint64_t list_number; /* objects not seen in a list were deleted */
-	bool is_partial; /* during a list: some objects have come, others have not */
-	char *trouble; /* the last error reported; NULL: none */
-};
 
 static void on_mirror_timer(void *data);
 
@@ -55,7 +36,7 @@ struct kube_mirror *kube_mirror_new(struct kube_api *api,
 	mirror->label_selector = mem_copy_text(settings->label_selector);
 	if (settings->object_name)
 		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
-	mirror->timer = loop_new_timer(kube_api_loop(api), on_mirror_timer, mirror);
+	mirror->timer = loop_new_timer(api->loop, on_mirror_timer, mirror);
 	reflection_begin(&mirror->reflection, loop_monotonic_now());
 	arm_mirror_timer(mirror);
 	return mirror;
@@ -84,36 +65,6 @@ void kube_mirror_free(struct kube_mirror *mirror)
 	free(mirror->field_selector);
 	free(mirror->trouble);
 	free(mirror);
-}
-
-bool kube_mirror_is_synced(const struct kube_mirror *mirror)
-{
-	return mirror->reflection.is_synced;
-}
-
-bool kube_mirror_is_whole(const struct kube_mirror *mirror)
-{
-	return !mirror->is_partial;
-}
-
-void *kube_mirror_get(const struct kube_mirror *mirror, const char *name)
-{
-	return mirror_table_get(&mirror->table, name);
-}
-
-size_t kube_mirror_count(const struct kube_mirror *mirror)
-{
-	return mirror->table.count;
-}
-
-void *kube_mirror_next(const struct kube_mirror *mirror, size_t *place)
-{
-	return mirror_table_next_value(&mirror->table, place);
-}
-
-const char *kube_mirror_version(const struct kube_mirror *mirror)
-{
-	return mirror->reflection.version;
 }
 
 static const char *object_version_of(const struct json *object)
@@ -259,7 +210,7 @@ static void apply_mirror_bookmark(struct kube_mirror *mirror, const struct json 
 static void end_by_event(struct kube_mirror *mirror, const struct json *object)
 {
 	const struct kube_request request = mirror_request_of(mirror, KUBE_WATCH, NULL);
-	const char *own = kube_api_login(mirror->api)->namespace_name;
+	const char *own = mirror->api->login->namespace_name;
 	struct kube_status status;
 	struct err err = {0};
 
@@ -309,7 +260,7 @@ static void end_watch(const struct kube_result *result, void *data)
 static void begin_watch(struct kube_mirror *mirror)
 {
 	bool is_stream = mirror->reflection.step == REFLECTION_STREAM;
-	msec output_idle = kube_api_login(mirror->api)->timeout;
+	msec output_idle = mirror->api->login->timeout;
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%d",

@@ -7,11 +7,12 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "kube/api.h"
+#include "kube/frames.h"
+#include "kube/mirror_table.h"
+#include "kube/reflection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct kube_mirror;
 
 struct kube_mirror_settings {
 	const struct kube_resource *resource; /* must live as long as the mirror */
@@ -39,6 +40,28 @@ struct kube_mirror_settings {
 	void *data;
 };
 
+/* Only mirror.c writes it. The table has the stored parts; read it between callbacks. */
+struct kube_mirror {
+	struct mirror_table table;
+	/* is_synced: whether all objects are known, as of the last event. False before the first
+	 * list and while objects are listed again. version: the resourceVersion up to which objects
+	 * are known; "" before the first list. */
+	struct reflection reflection;
+	bool is_partial; /* from the first object of a list until its end: old and new parts are
+			    mixed; else the parts show one moment, however long ago */
+
+	struct kube_api *api;
+	struct kube_mirror_settings settings;
+	char *namespace_name, *label_selector;
+	char *field_selector; /* NULL: objects of any name */
+	struct loop_watch *timer; /* until the next step */
+	struct kube_call *call; /* the watch of the current step */
+	struct kube_pages *pages; /* or its list */
+	struct kube_frames frames;
+	uint64_t list_number; /* objects not seen in a list were deleted */
+	char *trouble; /* the last error reported; NULL: none */
+};
+
 /* Creates a mirror, which starts in the next turn of the loop. No callback may free it. */
 struct kube_mirror *kube_mirror_new(struct kube_api *api,
 				    const struct kube_mirror_settings *settings) MUST_USE;
@@ -48,18 +71,3 @@ void kube_mirror_free(struct kube_mirror *mirror);
 /* Cancels the current step and lists all objects again, because the stored parts may be stale. The
  * mirror is not synced until on_synced. Do not call it from its callbacks. */
 void kube_mirror_list_again(struct kube_mirror *mirror);
-
-/* Whether all objects are known, as of the last event. False before the first list and while
- * objects are listed again. */
-bool kube_mirror_is_synced(const struct kube_mirror *mirror);
-/* Whether the stored parts show one moment, however long ago. False from the first object of a list
- * until its end, when old and new parts are mixed. */
-bool kube_mirror_is_whole(const struct kube_mirror *mirror);
-/* The stored part of an object; NULL: none. */
-void *kube_mirror_get(const struct kube_mirror *mirror, const char *name);
-size_t kube_mirror_count(const struct kube_mirror *mirror);
-/* Walks the parts in no order, between callbacks: for (i = 0; (kept = kube_mirror_next(mirror,
- * &i));). */
-void *kube_mirror_next(const struct kube_mirror *mirror, size_t *place);
-/* The resourceVersion up to which objects are known; "" before the first list. */
-const char *kube_mirror_version(const struct kube_mirror *mirror);

@@ -184,7 +184,7 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
 {
-	struct wait wait = {.loop = kube_api_loop(api), .on_item = on_item, .data = data};
+	struct wait wait = {.loop = api->loop, .on_item = on_item, .data = data};
 	int rc = ERR_CONFLICT;
 
 	for (int i = 0; i < LIMIT_LIST_TRIES && rc == ERR_CONFLICT; i++) {

@@ -155,7 +155,7 @@ static struct listing *listing_of(struct pod_warnings *warnings, const char *nam
 	entry->kept = listing = mem_new(sizeof(*listing));
 	listing->warnings = warnings;
 	listing->namespace_name = mem_copy_text(namespace_name);
-	listing->timer = loop_new_timer(kube_api_loop(warnings->settings.api), list, listing);
+	listing->timer = loop_new_timer(warnings->settings.api->loop, list, listing);
 	return listing;
 }
 

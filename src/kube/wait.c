@@ -32,7 +32,7 @@ static void on_waiting_call_done(const struct kube_result *result, void *data)
 void kube_wait_all(struct kube_api *api, const struct kube_request *requests, size_t count,
 		   struct kube_answer *answers)
 {
-	struct loop *loop = kube_api_loop(api);
+	struct loop *loop = api->loop;
 	struct wait wait = {.loop = loop, .n_open = count};
 	struct waiting *waiting CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*waiting));
 

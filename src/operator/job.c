@@ -332,7 +332,7 @@ void managed_job_reconcile(struct managed_job *job)
 	bool has_work = !job->is_over && !job->is_terminating;
 	bool may_act = operator_may_act(controller);
 
-	if (has_work && may_act && kube_mirror_is_synced(job->scope->jobs) && begin_work(job) &&
+	if (has_work && may_act && job->scope->jobs->reflection.is_synced && begin_work(job) &&
 	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
 		job->pass_start = loop_monotonic_microseconds();

@@ -436,9 +436,8 @@ static instant attend(struct pod_start *start, instant now)
 	if (!start->call && !instant_has_come(start->again_at, now))
 		return start->again_at;
 	if (!start->call) {
-		if (!request_slot_acquire(&start->slot, kube_api_limiter(settings->api),
-					  REQUEST_STREAM, settings->job->name_space, on_slot,
-					  start))
+		if (!request_slot_acquire(&start->slot, &settings->api->limiter, REQUEST_STREAM,
+					  settings->job->name_space, on_slot, start))
 			return INSTANT_NEVER;
 		start->slot_until = instant_add(now, SLOT_TIME);
 		perform_pod_start_step(start);
@@ -490,8 +489,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 
 	starter->settings = *settings;
 	starter->secret_name = elasticdl_secret_of(settings->job);
-	starter->timer =
-		loop_new_timer(kube_api_loop(settings->api), on_pod_starter_timer, starter);
+	starter->timer = loop_new_timer(settings->api->loop, on_pod_starter_timer, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
 	while ((pod = job_follower_next_pod(starter->seen, &place)))
 		observe_startable_pod(starter, pod->name);

@@ -20,9 +20,9 @@ static struct managed_job *find_managed_job(const struct controller *controller,
 		size_t len = strlen(scope->namespace_name);
 
 		if (len == 0)
-			return kube_mirror_get(scope->jobs, key);
+			return mirror_table_get(&scope->jobs->table, key);
 		if (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/')
-			return kube_mirror_get(scope->jobs, key + len + 1);
+			return mirror_table_get(&scope->jobs->table, key + len + 1);
 	}
 	return NULL;
 }
@@ -48,8 +48,8 @@ const struct json *operator_waiting_reason(const struct controller *controller,
 static struct managed_job *next_job(const struct controller *controller, struct walk *walk)
 {
 	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
-		struct managed_job *job =
-			kube_mirror_next(controller->scopes[walk->scope].jobs, &walk->place);
+		struct managed_job *job = mirror_table_next_value(
+			&controller->scopes[walk->scope].jobs->table, &walk->place);
 
 		if (job)
 			return job;
@@ -174,7 +174,7 @@ static void on_tfjobs_synced(void *data)
 
 	scope->is_synced = true;
 	operator_clear_outage(scope->controller);
-	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
+	log_info("%zu TFJobs are known%s%s", scope->jobs->table.count,
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
 	enqueue_all_jobs(scope->controller); /* which had to wait for this list */
 }
@@ -322,9 +322,11 @@ static int watch_lease(struct controller *controller, struct err *err)
 		return 0;
 	int rc = lease_keeper_new(&settings, &controller->lease, err);
 
-	if (rc == 0)
-		kube_api_set_permit(controller->api, may_operator_change, controller);
-	return rc;
+	if (rc < 0)
+		return rc;
+	controller->api->permit = may_operator_change;
+	controller->api->permit_data = controller;
+	return 0;
 }
 
 /* The kind PodGroup must exist: without it no job would ever start. */
@@ -413,7 +415,7 @@ void operator_write_metrics(const struct controller *controller, struct text *te
 	};
 
 	for (size_t i = 0; i < controller->n_scopes; i++)
-		now.n_jobs += kube_mirror_count(controller->scopes[i].jobs);
+		now.n_jobs += controller->scopes[i].jobs->table.count;
 	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
 }
 

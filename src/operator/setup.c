@@ -251,7 +251,7 @@ static void check_awaited_objects(void *data)
 {
 	const struct awaited *awaited = data;
 
-	if (kube_mirror_is_synced(awaited->mirror) && awaited->is_enough(awaited->mirror))
+	if (awaited->mirror->reflection.is_synced && awaited->is_enough(awaited->mirror))
 		loop_stop(awaited->loop);
 }
 
@@ -299,7 +299,7 @@ static bool wait_for(struct operator_setup *setup, const struct kube_resource *r
 
 static bool is_none(const struct kube_mirror *mirror)
 {
-	return kube_mirror_count(mirror) == 0;
+	return mirror->table.count == 0;
 }
 
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
@@ -386,7 +386,7 @@ static int64_t number_at(const struct json *object, const char *key)
 static bool is_available(const struct kube_mirror *mirror)
 {
 	size_t place = 0;
-	const struct json *deployment = kube_mirror_next(mirror, &place);
+	const struct json *deployment = mirror_table_next_value(&mirror->table, &place);
 	const struct json *status = json_get(deployment, "status");
 	int64_t replicas = number_at(json_get(deployment, "spec"), "replicas");
 

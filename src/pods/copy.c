@@ -304,7 +304,7 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 	copy->data = request->data;
 	copy->must_have_files = request->must_have_files;
 	choose_target(copy, request);
-	int rc = start_unpacker(copy, kube_api_loop(api), err);
+	int rc = start_unpacker(copy, api->loop, err);
 
 	if (rc < 0) {
 		copy_free(copy);

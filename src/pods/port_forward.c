@@ -260,7 +260,7 @@ struct kube_port_forward *kube_port_forward_new(struct kube_api *api,
 						const struct kube_port_forward_request *request)
 {
 	struct kube_port_forward *forward = mem_new(sizeof(*forward));
-	struct loop *loop = kube_api_loop(api);
+	struct loop *loop = api->loop;
 
 	forward->request = *request;
 	forward->pod = mem_copy_text(request->pod);

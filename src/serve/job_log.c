@@ -210,7 +210,7 @@ struct job_log *job_log_new(const struct job_log_settings *settings)
 		.on_output = send,
 	};
 	const struct client_logs_request request = {
-		.loop = kube_api_loop(settings->api),
+		.loop = settings->api->loop,
 		.role = own->role,
 		.index = own->index,
 		.attempt = -1,

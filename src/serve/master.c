@@ -413,7 +413,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	master->settings = *settings;
 	master->n_creations = MOST_CREATIONS;
 	master->counted_at = loop_monotonic_now();
-	int rc = http_server_new(kube_api_loop(settings->host.api), &server, &master->server, err);
+	int rc = http_server_new(settings->host.api->loop, &server, &master->server, err);
 
 	if (rc < 0) {
 		free(master);

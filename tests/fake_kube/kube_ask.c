@@ -218,8 +218,8 @@ static int run(struct asker *asker)
 		return 1;
 	}
 	kube_api_on_warning(asker->api, warn, NULL);
-	if (asker->permits >= 0)
-		kube_api_set_permit(asker->api, permit, asker);
+	asker->api->permit = asker->permits >= 0 ? permit : NULL;
+	asker->api->permit_data = asker;
 	for (int64_t i = 0; i < asker->n_calls; i++)
 		if (asker->is_stream)
 			kube_stream_start(NULL, asker->api, &asker->request, 0, take_bytes,

@@ -43,7 +43,7 @@ static void release(void *kept, void *data)
 static void tell_change(const char *name, void *data)
 {
 	const struct watcher *watcher = data;
-	const struct pod *pod = kube_mirror_get(watcher->mirror, name);
+	const struct pod *pod = mirror_table_get(&watcher->mirror->table, name);
 	struct json *line = json_new_object();
 
 	json_set_string(line, "name", name);
@@ -59,8 +59,8 @@ static void tell_synced(void *data)
 	const struct watcher *watcher = data;
 	struct json *line = json_new_object();
 
-	json_set_integer(line, "synced", (int64_t) kube_mirror_count(watcher->mirror));
-	json_set_string(line, "version", kube_mirror_version(watcher->mirror));
+	json_set_integer(line, "synced", (int64_t) watcher->mirror->table.count);
+	json_set_string(line, "version", watcher->mirror->reflection.version);
 	tool_print(line);
 }
 
