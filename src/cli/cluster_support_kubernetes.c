@@ -11,7 +11,6 @@
 #include "http/asker.h"
 #include "http/certificate.h"
 #include "http/client.h"
-#include "http/tls.h"
 #include "jobs/client.h"
 
 /* The options outlive the client. */

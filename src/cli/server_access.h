@@ -8,7 +8,6 @@
 #include "command/options.h"
 #include "http/certificate.h"
 #include "http/refusal.h"
-#include "http/tls.h"
 
 #include <stdbool.h>
 

@@ -87,7 +87,7 @@ static void on_lease(void *data)
 
 	if (supervision->base.phase == SUPERVISION_CLOSING)
 		return;
-	if (lease_keeper_is_missing(supervision->lease)) {
+	if (supervision->lease->is_missing) {
 		handle_missing_lease(supervision);
 		return;
 	}

@@ -69,8 +69,7 @@ static void clean_up(struct cluster_supervision *supervision)
 	backend_kube_drop_refused(supervision->base.backend);
 	if (supervision->is_recorded)
 		begin_to_remove(supervision);
-	else if (backend_kube_is_empty(supervision->base.backend) &&
-		 lease_keeper_is_done(supervision->lease))
+	else if (backend_kube_is_empty(supervision->base.backend) && supervision->lease->is_done)
 		supervision_close(&supervision->base);
 }
 
@@ -202,8 +201,7 @@ static bool begin_pass(void *data)
 			clean_up(supervision);
 		break;
 	case SUPERVISION_LEAVING:
-		if (!lease_keeper_is_done(supervision->lease) ||
-		    !backend_kube_is_quiet(base->backend))
+		if (!supervision->lease->is_done || !backend_kube_is_quiet(base->backend))
 			break;
 		if (status_is_finished(&base->reporter.status))
 			supervision_close(base);

@@ -7,9 +7,9 @@
 #include "http/server.h"
 
 #include "base/mem.h"
+#include "http/certificate.h"
 #include "http/framing.h"
 #include "http/refusal.h"
-#include "http/tls.h"
 
 #include <assert.h>
 #include <event2/buffer.h>

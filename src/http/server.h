@@ -19,7 +19,7 @@
 struct http_server;
 /* One request, until it is answered or its caller has hung up. */
 struct http_call;
-/* Creates TLS connections (http/tls.h). */
+/* Creates TLS connections (http/certificate.h). */
 struct http_tls;
 
 typedef void (*http_call_fn)(struct http_call *call, void *data);

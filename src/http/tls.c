@@ -1,7 +1,6 @@
-#include "http/tls.h"
+#include "http/certificate.h"
 
 #include "base/mem.h"
-#include "http/certificate.h"
 
 #include <event2/bufferevent_ssl.h>
 #include <openssl/err.h>

@@ -33,7 +33,8 @@ typedef void (*kube_done_fn)(const struct kube_result *result, void *data);
 struct kube_socket {
 	const char *const *protocols; /* sub-protocols; must live as long as the call */
 	msec output_idle; /* as in websocket_request; 0: no limit */
-	void (*on_open)(const char *protocol, void *data);
+	/* The WebSocket is valid from here until `done`. */
+	void (*on_open)(struct websocket *websocket, const char *protocol, void *data);
 	void (*on_message)(const char *bytes, size_t len, void *data);
 	void (*on_room)(void *data); /* may be NULL */
 	size_t limit; /* as in websocket_request */
@@ -97,8 +98,6 @@ void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
 void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
 		       const struct kube_request *request, const struct kube_socket *socket,
 		       kube_done_fn done, void *data);
-/* The WebSocket of a kube_socket_start call, valid from on_open until `done`. */
-struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
 /* For a request whose effect was already observed. No callback follows and nothing is retried. If
  * an answer is under way, its server warnings are still reported. NULL is fine. */

@@ -330,7 +330,7 @@ static void open_socket(const char *protocol, void *data)
 	struct kube_call *call = data;
 
 	call->has_started = true;
-	call->socket.on_open(protocol, call->data);
+	call->socket.on_open(call->websocket, protocol, call->data);
 }
 
 static void on_kube_call_message(const char *bytes, size_t len, void *data)
@@ -474,11 +474,6 @@ void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
 {
 	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
 	(*ret_call)->socket = *socket;
-}
-
-struct websocket *kube_call_websocket(const struct kube_call *call)
-{
-	return call->websocket;
 }
 
 void kube_call_cancel(struct kube_call *call)

@@ -4,24 +4,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/log.h"
-#include "kube/lease.h"
 #include "kube/objects.h"
 
 #include <stdlib.h>
-
-struct lease_keeper {
-	struct lease_keeper_settings settings;
-	char *holder; /* this process */
-	char *name; /* of the Lease */
-	struct lease lease;
-	struct kube_lease seen; /* the object as last read */
-	enum lease_standing told;
-	struct kube_call *call;
-	struct loop_watch *timer;
-	bool is_missing;
-	bool is_ending; /* only the last request is still made */
-	bool is_done;
-};
 
 static void on_lease_keeper_timer(void *data);
 
@@ -225,19 +210,9 @@ void lease_keeper_remove(struct lease_keeper *keeper)
 		loop_timer_arm_after(keeper->timer, 0);
 }
 
-bool lease_keeper_is_done(const struct lease_keeper *keeper)
-{
-	return keeper->is_done;
-}
-
 bool lease_keeper_has_seen(const struct lease_keeper *keeper)
 {
 	return keeper->seen.uid[0];
-}
-
-bool lease_keeper_is_missing(const struct lease_keeper *keeper)
-{
-	return keeper->is_missing;
 }
 
 enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper)

@@ -6,12 +6,11 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "kube/lease.h"
 #include "reconcile/lease.h"
 #include "spec/job.h"
 
 #include <stdbool.h>
-
-struct lease_keeper;
 
 struct lease_keeper_settings {
 	struct kube_api *api;
@@ -30,6 +29,22 @@ struct lease_keeper_settings {
 	void *data;
 };
 
+/* Only lease_keeper.c writes it. */
+struct lease_keeper {
+	struct lease_keeper_settings settings;
+	char *holder; /* this process */
+	char *name; /* of the Lease */
+	struct lease lease;
+	struct kube_lease seen; /* the object as last read */
+	enum lease_standing told;
+	struct kube_call *call;
+	struct loop_watch *timer;
+	bool is_missing; /* must_exist is set, and the Lease stayed missing for as long as another
+			    client may have been about to create it */
+	bool is_ending; /* only the last request is still made */
+	bool is_done; /* it was given up, or that was tried for long enough */
+};
+
 int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_keeper **ret_keeper,
 		     struct err *err) MUST_USE;
 void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease stays as it is */
@@ -38,15 +53,11 @@ void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease 
 enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
 /* Whether we created or read the Lease. */
 bool lease_keeper_has_seen(const struct lease_keeper *keeper);
-/* Whether must_exist is set and the Lease stayed missing for as long as another client may have
- * been about to create it. */
-bool lease_keeper_is_missing(const struct lease_keeper *keeper);
 /* Another holder, present or last: "muster on laptop (process 4711)"; NULL: none, or this process.
  * Caller frees. */
 char *lease_keeper_supervisor(const struct lease_keeper *keeper) MUST_USE;
 
 /* Give the Lease up: `release` frees it for any holder immediately; `remove` deletes it, because
- * the job has finished. on_change is called when that is done or was tried for long enough. */
+ * the job has finished. on_change is called when is_done is set. */
 void lease_keeper_release(struct lease_keeper *keeper);
 void lease_keeper_remove(struct lease_keeper *keeper);
-bool lease_keeper_is_done(const struct lease_keeper *keeper);

@@ -286,7 +286,7 @@ static void on_lease(void *data)
 	enum lease_standing standing = lease_keeper_standing(controller->lease);
 
 	if (controller->is_ending) {
-		if (lease_keeper_is_done(controller->lease))
+		if (controller->lease->is_done)
 			loop_stop(controller->loop);
 		return;
 	}

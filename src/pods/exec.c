@@ -11,6 +11,7 @@
 struct kube_exec {
 	struct kube_exec_request request; /* the callbacks */
 	struct kube_call *call;
+	struct websocket *websocket; /* NULL: not open yet */
 	struct kube_channels channels;
 	struct err err; /* the server sent an invalid message */
 };
@@ -40,11 +41,6 @@ static struct kube_parameter *parameters_of(const struct kube_exec_request *requ
 	return parameters;
 }
 
-static struct websocket *websocket_of(const struct kube_exec *exec)
-{
-	return kube_call_websocket(exec->call);
-}
-
 void kube_exec_cancel(struct kube_exec *exec)
 {
 	if (!exec)
@@ -54,15 +50,16 @@ void kube_exec_cancel(struct kube_exec *exec)
 	free(exec);
 }
 
-static void begin_exec(const char *protocol, void *data)
+static void begin_exec(struct websocket *websocket, const char *protocol, void *data)
 {
 	struct kube_exec *exec = data;
 
+	exec->websocket = websocket;
 	if (!kube_channels_choose(&exec->channels, protocol)) {
 		err_set(&exec->err, ERR_UNSUPPORTED,
 			"the server only supports protocols older than " KUBE_CHANNELS_V4
 			" for commands");
-		websocket_close(websocket_of(exec));
+		websocket_close(exec->websocket);
 	} else if (exec->request.on_room) {
 		exec->request.on_room(exec->request.data);
 	}
@@ -76,7 +73,7 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 	if (exec->err.code)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) < 0)
-		websocket_close(websocket_of(exec));
+		websocket_close(exec->websocket);
 	else if (event.len > 0) /* the callback may cancel */
 		exec->request.on_output(event.channel, event.bytes, event.len, exec->request.data);
 	/* After a channel was closed, the connection will be, too. */
@@ -141,14 +138,12 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 
 bool kube_exec_has_room(const struct kube_exec *exec)
 {
-	const struct websocket *websocket = websocket_of(exec);
-
-	return websocket && websocket_has_room(websocket);
+	return exec->websocket && websocket_has_room(exec->websocket);
 }
 
 static void send_text(struct kube_exec *exec, const struct text *message)
 {
-	websocket_send(websocket_of(exec), message->bytes, message->len);
+	websocket_send(exec->websocket, message->bytes, message->len);
 }
 
 void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len)
@@ -186,10 +181,10 @@ void kube_exec_resize(struct kube_exec *exec, int columns, int rows)
 
 void kube_exec_pause(struct kube_exec *exec)
 {
-	websocket_pause(websocket_of(exec));
+	websocket_pause(exec->websocket);
 }
 
 void kube_exec_resume(struct kube_exec *exec)
 {
-	websocket_resume(websocket_of(exec));
+	websocket_resume(exec->websocket);
 }

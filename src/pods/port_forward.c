@@ -26,18 +26,13 @@ struct kube_port_forward {
 	struct sink *sink; /* to the client */
 	struct loop_watch *readable; /* the client's socket */
 	struct loop_watch *timer; /* armed when one side was closed */
-	bool is_open; /* the WebSocket */
+	struct websocket *websocket; /* NULL: not open yet */
 	bool is_closing; /* we requested that */
 	bool has_client_ended; /* it has stopped sending */
 	struct err err;
 };
 
 static const char *const protocols[] = {KUBE_PORT_FRAMES_V4, NULL};
-
-static struct websocket *websocket_of(const struct kube_port_forward *forward)
-{
-	return kube_call_websocket(forward->call);
-}
 
 void kube_port_forward_cancel(struct kube_port_forward *forward)
 {
@@ -106,8 +101,8 @@ static void on_port_forward_timer(void *data)
 
 static void set_reading(struct kube_port_forward *forward)
 {
-	bool is_taken = !forward->call || (forward->is_open && !forward->is_closing &&
-					   websocket_has_room(websocket_of(forward)));
+	bool is_taken = !forward->call || (forward->websocket && !forward->is_closing &&
+					   websocket_has_room(forward->websocket));
 
 	loop_watch_enable(forward->readable, is_taken && !forward->has_client_ended);
 }
@@ -136,7 +131,7 @@ static void on_forward_client_readable(void *data)
 		handle_client_end(forward);
 	} else if (forward->call) {
 		message[0] = KUBE_PORT_DATA;
-		websocket_send(websocket_of(forward), message, (size_t) len + 1);
+		websocket_send(forward->websocket, message, (size_t) len + 1);
 		set_reading(forward);
 	}
 }
@@ -168,7 +163,7 @@ static void on_sink_change(void *data)
 	if (sink_is_gone(forward->sink))
 		finish_silently(forward);
 	else if (forward->call)
-		websocket_resume(websocket_of(forward));
+		websocket_resume(forward->websocket);
 	else
 		end_toward_client(forward);
 }
@@ -182,7 +177,7 @@ static void write_to_client(struct kube_port_forward *forward, const char *bytes
 		return;
 	}
 	if (sink_is_waiting(forward->sink))
-		websocket_pause(websocket_of(forward));
+		websocket_pause(forward->websocket);
 	if (forward->has_client_ended)
 		arm_timer(forward);
 }
@@ -193,16 +188,16 @@ static void close_websocket(struct kube_port_forward *forward)
 	if (forward->is_closing)
 		return;
 	forward->is_closing = true;
-	websocket_close(websocket_of(forward));
+	websocket_close(forward->websocket);
 	set_reading(forward);
 	arm_timer(forward);
 }
 
-static void on_port_forward_open(const char *protocol, void *data)
+static void on_port_forward_open(struct websocket *websocket, const char *protocol, void *data)
 {
 	struct kube_port_forward *forward = data;
 
-	forward->is_open = true;
+	forward->websocket = websocket;
 	if (!text_equals(protocol, KUBE_PORT_FRAMES_V4)) {
 		err_set(&forward->err, ERR_UNSUPPORTED,
 			"the server does not support the protocol " KUBE_PORT_FRAMES_V4

@@ -6,8 +6,8 @@
  * Says "listening ADDRESS", "held", "gone" and "end PATH" on standard output. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "http/certificate.h"
 #include "http/server.h"
-#include "http/tls.h"
 
 #include <signal.h>
 #include <stdio.h>
