@@ -87,8 +87,7 @@ struct pod_files {
 	char *script_path; /* "/muster/files/train.py"; NULL without a script */
 	struct job_file *files; /* the script, or the directory in parts */
 	size_t n_files;
-	bool is_module; /* set by the caller: the first word is a Python module, not a file of this
-			   machine */
+	bool is_module; /* set by the caller: the first word is a Python module, not a file */
 	bool is_folder;
 	struct text bytes; /* of the files */
 };

@@ -45,8 +45,7 @@ struct forwarding {
 	LIST_HEAD(, tunnel) tunnels;
 	size_t n_tunnels;
 	bool was_full; /* and that was reported */
-	struct err said; /* the last reported error of a tunnel; a page's many connections fail
-			    alike */
+	struct err said; /* last reported; a page's many connections fail alike */
 	bool is_interrupted;
 };
 

@@ -29,8 +29,7 @@ struct replica_pod {
 	char *namespace_name;
 	char *name;
 	struct json *object;
-	struct kube_container container; /* the requested or default one; borrows from this
-					    struct */
+	struct kube_container container; /* requested or default; borrows from this struct */
 };
 
 /* Creates the loop, logs in to the cluster that the options select, and warns about its unsafe

@@ -27,13 +27,11 @@ struct backend_kube_settings {
 	const struct job *job; /* outlives the back end; its uid is the owner's */
 	const char *log_folder; /* where Pod logs are stored; NULL: they are not stored */
 	struct output_copies *copies; /* of Pod logs; NULL: none */
-	bool is_tfjob; /* a TFJob object owns the created objects (kube/tfjob_objects.h); else the
-			  job's ConfigMap does */
+	bool is_tfjob; /* a TFJob object owns the created objects; else the job's ConfigMap */
 	struct tfjob_manner manner; /* of a TFJob's objects; any other job has one Service */
 	const struct gang *gang; /* the scheduler that places a TFJob's Pods together; NULL: none.
 				    Outlives the back end */
-	const struct job_secret *secret; /* to create the Secret again after a deletion; NULL: its
-					    values are not known */
+	const struct job_secret *secret; /* to create it again after a deletion; NULL: not known */
 	bool is_new; /* this process has just created the job: it has no Pods and no Service */
 	backend_news_fn on_news;
 	/* Output was added to a log. May be NULL. */

@@ -77,8 +77,7 @@ struct kube_kind {
 	void (*take_job)(struct kube_backend *backend);
 	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
 				int index, int attempt);
-	bool awaits_rights; /* a missing permission is the operator's, not the user's: it may be
-			       granted later */
+	bool awaits_rights; /* a missing permission is the operator's: it may be granted later */
 	/* Body of a Service that has no stored body. */
 	struct json *(*service_new)(const struct prerequisite *service);
 };

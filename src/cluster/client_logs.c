@@ -19,8 +19,7 @@ struct client_logs {
 	struct job_cache *cache;
 	struct job_follower *seen;
 	struct pod_logs *logs;
-	struct loop_watch *timer; /* reports how far the logs are known, and whether all are
-				     complete */
+	struct loop_watch *timer; /* reports how far the logs are known, or complete */
 	bool knows_pods, knows_owner;
 	bool is_finished; /* the job has finished or was deleted */
 };

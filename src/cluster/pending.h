@@ -17,10 +17,8 @@
 
 enum pending_start {
 	PENDING_NO_START,
-	PENDING_START_WAITS, /* for the name, because the previous Pod still exists; or for its
-				slot */
-	PENDING_START_CALLED, /* the call is in progress, or was answered; the cache does not show
-				 the Pod yet */
+	PENDING_START_WAITS, /* until the previous Pod of its name was deleted; or for its slot */
+	PENDING_START_CALLED, /* in progress, or answered; the cache does not show the Pod yet */
 	PENDING_START_REFUSED, /* this call or a similar one; tried again at `again_at`, or when the
 				  probing call succeeds */
 	PENDING_START_IMPOSSIBLE, /* no server would ever accept this Pod */

@@ -422,8 +422,7 @@ static void try_starts_again(struct kube_backend *backend, instant now)
 		    !instant_has_come(pending->again_at, now))
 			continue;
 		if (is_name_taken(backend, pending))
-			pending->start = PENDING_START_WAITS; /* until the Pod of that name was
-								 deleted */
+			pending->start = PENDING_START_WAITS; /* until that Pod was deleted */
 		else if (!circuit_breaker_is_open(&backend->starts))
 			kube_backend_start(backend, pending);
 		else if (!first || instant_is_before(pending->again_at, first->again_at))

@@ -31,8 +31,7 @@ struct pod_log {
 	struct pod_log_name name;
 	struct kube_call *call; /* NULL: between two streams, or the log is complete */
 	struct loop_watch *timer; /* until the next stream; NULL: the log is complete */
-	struct log_writer *writer; /* NULL: no text yet, it cannot be stored, or the log is
-				      complete */
+	struct log_writer *writer; /* NULL: no text yet, not storable, or complete */
 	bool cannot_be_kept;
 	struct log_follow follow;
 	struct log_lines lines;

@@ -260,8 +260,7 @@ void kube_prerequisites_drop_lost(struct kube_backend *backend)
 		if (!is_prerequisite_lost(prerequisite))
 			continue;
 		prerequisite->is_made = false;
-		prerequisite->was_shown = true; /* it would have been shown, and a user deleted
-						   it */
+		prerequisite->was_shown = true; /* a user deleted it */
 		kube_backend_news(backend);
 	}
 }

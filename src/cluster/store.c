@@ -22,8 +22,7 @@ struct kube_store {
 	struct store_record record; /* of the job last read or written; its name is NULL: none */
 	LIST_HEAD(, pending_change) changes; /* in progress */
 
-	struct pinned_job *pin; /* of the job of store_kube_keep_to; NULL: any document is
-				   accepted */
+	struct pinned_job *pin; /* of the job of `only_uid`; NULL: any document is accepted */
 	store_kube_changed_fn on_changed;
 	void *data;
 };
@@ -54,9 +53,9 @@ static struct store *store_new(const struct store_kube_form *form, struct kube_a
 	struct kube_store *store = mem_new(sizeof(*store));
 
 	store->form = form;
-
 	store->base.functions = &kube_functions;
 	store->base.is_small = true;
+	store->base.is_of_tfjobs = form == &store_kube_tfjobs;
 	store->namespace_name = mem_copy_text(namespace_name);
 	store->api = api;
 	return &store->base;
@@ -69,10 +68,7 @@ struct store *store_kube_new(struct kube_api *api, const char *namespace_name)
 
 struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name)
 {
-	struct store *store = store_new(&store_kube_tfjobs, api, namespace_name);
-
-	store->is_of_tfjobs = true;
-	return store;
+	return store_new(&store_kube_tfjobs, api, namespace_name);
 }
 
 void store_kube_keep_to(struct store *store, const char *uid)
@@ -174,11 +170,26 @@ void store_kube_observe_deletion(struct store *store, const char *job_name)
 
 /* Calls that are waited for. */
 
-static int send_store_request(struct kube_store *store, struct kube_request request,
-			      struct json **ret_object, struct err *err)
+/* A change is of the part that the form names. */
+static struct kube_request store_request_of(const struct kube_store *store, enum kube_verb verb,
+					    const char *object_name, const struct json *body)
 {
-	request.resource = store->form->resource;
-	request.namespace_name = store->namespace_name;
+	const struct store_kube_form *form = store->form;
+
+	return (struct kube_request){verb,
+				     form->resource,
+				     store->namespace_name,
+				     verb == KUBE_CREATE ? NULL : object_name,
+				     verb == form->change_verb ? form->change_subresource : NULL,
+				     .body = body};
+}
+
+static int send_store_request(struct kube_store *store, enum kube_verb verb, const char *job_name,
+			      const struct json *body, struct json **ret_object, struct err *err)
+{
+	char *object CLEANUP(mem_free_text) = store->form->object_name(job_name);
+	const struct kube_request request = store_request_of(store, verb, object, body);
+
 	return kube_wait(store->api, &request, ret_object, err);
 }
 
@@ -186,11 +197,9 @@ static int send_store_request(struct kube_store *store, struct kube_request requ
  * deleted. */
 static void undo_job_creation(struct kube_store *store, const struct store_record *record)
 {
-	char *object CLEANUP(mem_free_text) = store->form->object_name(record->name);
 	struct json *made CLEANUP(json_cleanup) = NULL;
 
-	if (send_store_request(store, (struct kube_request){.verb = KUBE_GET, .name = object},
-			       &made, NULL) < 0 ||
+	if (send_store_request(store, KUBE_GET, record->name, NULL, &made, NULL) < 0 ||
 	    !store_kube_is_made_as(made, record->uid))
 		return;
 	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
@@ -208,9 +217,7 @@ static int kube_create(struct store *base, const struct store_record *record, in
 	int rc = store_kube_config_map(record, &config_map, err);
 
 	if (rc == 0)
-		rc = send_store_request(
-			store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
-			&made, err);
+		rc = send_store_request(store, KUBE_CREATE, record->name, config_map, &made, err);
 	if (rc == ERR_UNREACHABLE)
 		undo_job_creation(store, record);
 	if (rc == ERR_EXISTS)
@@ -229,11 +236,9 @@ static int kube_replace(struct store *base, const char *old_name, const char *ol
 
 static int fetch(struct kube_store *store, const char *name, struct err *err)
 {
-	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *config_map CLEANUP(json_cleanup) = NULL;
 	int64_t version;
-	int rc = send_store_request(store, (struct kube_request){.verb = KUBE_GET, .name = object},
-				    &config_map, err);
+	int rc = send_store_request(store, KUBE_GET, name, NULL, &config_map, err);
 
 	if (rc == ERR_NOT_FOUND)
 		return err_set(err, rc, "job '%s' not found", name);
@@ -319,14 +324,12 @@ static void kube_detach_callbacks(struct store *base, const void *data)
 		change->done = NULL;
 }
 
-static void begin_call(struct pending_change *change, struct kube_request request,
+static void begin_call(struct pending_change *change, enum kube_verb verb, const struct json *body,
 		       kube_done_fn done)
 {
 	char *object CLEANUP(mem_free_text) = change->store->form->object_name(change->job_name);
+	const struct kube_request request = store_request_of(change->store, verb, object, body);
 
-	request.resource = change->store->form->resource;
-	request.namespace_name = change->store->namespace_name;
-	request.name = object;
 	kube_call_start(&change->call, change->store->api, &request, done, change);
 }
 
@@ -370,7 +373,7 @@ static void on_changed(const struct kube_result *result, void *data)
 		finish_store_change(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
 		explain_change(change->job_name, err, &change->err);
-		begin_call(change, (struct kube_request){.verb = KUBE_GET}, on_read_again);
+		begin_call(change, KUBE_GET, NULL, on_read_again);
 	} else {
 		if (err->code == ERR_NOT_FOUND)
 			drop_stored_record(change->store, change->job_name);
@@ -394,11 +397,7 @@ static void kube_begin_change(struct store *base, const char *name, int64_t vers
 
 	pending->version = version;
 	pending->status_size = change->status ? strlen(change->status) : 0;
-	begin_call(pending,
-		   (struct kube_request){.verb = form->change_verb,
-					 .subresource = form->change_subresource,
-					 .body = body},
-		   on_changed);
+	begin_call(pending, form->change_verb, body, on_changed);
 }
 
 /* The garbage collector deletes what the ConfigMap owns. */
@@ -427,8 +426,7 @@ static void kube_begin_remove(struct store *base, const char *name, const char *
 {
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 
-	begin_call(start_store_change(kube_store_of(base), name, done, data),
-		   (struct kube_request){.verb = KUBE_DELETE, .body = options},
+	begin_call(start_store_change(kube_store_of(base), name, done, data), KUBE_DELETE, options,
 		   on_stored_job_removed);
 }
 
@@ -438,17 +436,10 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 		       const struct store_change *change, int64_t *ret_version, struct err *err)
 {
 	struct kube_store *store = kube_store_of(base);
-	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *body CLEANUP(json_cleanup) = store->form->change_new(name, change, version);
 	struct json *changed CLEANUP(json_cleanup) = NULL;
 	struct err own;
-	int rc = send_store_request(
-		store,
-		(struct kube_request){.verb = store->form->change_verb,
-				      .name = object,
-				      .subresource = store->form->change_subresource,
-				      .body = body},
-		&changed, &own);
+	int rc = send_store_request(store, store->form->change_verb, name, body, &changed, &own);
 
 	if (rc == 0)
 		return accept_store_answer(store, changed, ret_version, err);
@@ -459,12 +450,9 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
 	struct kube_store *store = kube_store_of(base);
-	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 	struct err own;
-	int rc = send_store_request(
-		store, (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
-		NULL, &own);
+	int rc = send_store_request(store, KUBE_DELETE, name, options, NULL, &own);
 
 	drop_stored_record(store, name);
 	return rc < 0 ? explain_removal(name, &own, err) : 0;

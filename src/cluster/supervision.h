@@ -38,8 +38,7 @@ struct supervision_kube_request {
 	bool is_tfjob; /* it is a TFJob object, managed by an operator: it is only followed */
 	bool trusts; /* attaches also if this machine did not create the job */
 
-	const char *place; /* the cluster of the job: cluster_job_place_write of
-			      jobs/cluster_job_record.h */
+	const char *place; /* its cluster, by cluster_job_place_write (jobs/cluster_job_record.h) */
 	kube_log_in_fn log_in; /* for each connection it opens */
 	void *data;
 };

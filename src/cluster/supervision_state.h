@@ -53,11 +53,9 @@ struct cluster_supervision {
 	size_t n_fetched; /* directories whose fetch is over */
 	int fetch_exit_code; /* of a job that succeeded; 0: all were fetched */
 	bool has_fetched; /* no more fetches are started */
-	const struct fetch *unsaved; /* the first directory that was not fetched and still exists;
-					NULL: none */
+	const struct fetch *unsaved; /* first directory not fetched that still exists; NULL: none */
 	struct err failure; /* why supervision ended before the job did */
-	bool has_started; /* the job, before we attached: so all objects that its Pods mount
-			     exist */
+	bool has_started; /* before we attached: so all objects that its Pods mount exist */
 	bool is_fenced; /* without the Lease, nothing is changed */
 	bool is_detached; /* there is no terminal, or no longer */
 	bool is_recorded; /* there is a record to delete */

@@ -20,8 +20,8 @@ struct plain_asker {
 	char *authorization; /* header value; NULL: none */
 	struct evhttp_connection *connection;
 	struct evhttp_request *request; /* current; NULL: none */
-	struct loop_watch *limit; /* of the time for its whole answer: evhttp's own begins again
-				     with each byte */
+	struct loop_watch
+		*limit; /* for the whole answer: evhttp's own begins again with each byte */
 	const char *why; /* libevent's reason of failure; NULL: none */
 	bool has_answered; /* at least once */
 };

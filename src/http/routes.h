@@ -11,8 +11,7 @@ struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; a "*" matches one component */
 	bool is_open; /* needs no secret */
-	bool acts; /* a GET that changes something: HEAD and browsers are rejected, as browsers are
-		      by other methods */
+	bool acts; /* a GET that changes something: HEAD and browsers are rejected */
 	bool is_endless; /* a GET whose answer does not end by itself: HEAD is rejected */
 	/* Answers the call or holds it. `name` is the component of the "*" as it was sent, never
 	 * empty; NULL: no "*" in the path. */

@@ -33,8 +33,7 @@ struct websocket_request {
 	 * it. The other fields are ignored. */
 	struct http_request http;
 	const char *user_agent;
-	const char *const *protocols; /* sub-protocols, the best one first; ends with NULL; NULL:
-					 none */
+	const char *const *protocols; /* the best sub-protocol first; ends with NULL; NULL: none */
 	size_t limit; /* bytes of one message; 0: WEBSOCKET_MESSAGE_LIMIT */
 
 	/* The WebSocket is open; `protocol` is the server's choice, NULL: none. */

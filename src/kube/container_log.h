@@ -121,8 +121,7 @@ typedef void (*log_text_fn)(const char *bytes, size_t len, msec time, void *data
 struct log_lines {
 	struct log_seen seen; /* whole lines that were passed on */
 	struct log_seen again; /* the lines so far of a stream that was resumed */
-	bool is_catching_up; /* the bytes up to here are known: the place where the last stream
-				broke was not reached yet */
+	bool is_catching_up; /* known bytes: where the last stream broke was not reached yet */
 	bool is_behind_seen; /* all known whole lines came; the open line follows */
 	bool is_in_text; /* after the stamp of a line */
 	bool is_known; /* this line is skipped */

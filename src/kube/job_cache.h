@@ -16,8 +16,7 @@
 #include <stddef.h>
 
 enum job_cache_kind {
-	JOB_CACHE_OWNERS, /* JOB.job, the job's ConfigMap; in a cache of one TFJob the TFJob; else
-			     none */
+	JOB_CACHE_OWNERS, /* JOB.job, the ConfigMap; in a cache of one TFJob the TFJob; else none */
 	JOB_CACHE_LEASES, /* none for TFJobs */
 	JOB_CACHE_PODS,
 	JOB_CACHE_SERVICES,

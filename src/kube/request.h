@@ -17,8 +17,7 @@ enum kube_verb {
 	KUBE_UPDATE, /* replaces a whole object; its resourceVersion is checked */
 	KUBE_PATCH, /* a merge patch (RFC 7396); lists are replaced */
 	KUBE_JSON_PATCH, /* RFC 6902 */
-	KUBE_APPLY, /* server-side apply: the body is all that we want; the server tracks which
-		       manager wants what */
+	KUBE_APPLY, /* server-side apply: the server tracks which manager wants what */
 	KUBE_DELETE,
 	KUBE_DELETE_COLLECTION,
 };
@@ -66,12 +65,11 @@ struct kube_request {
 	const char *subresource; /* "status", "log" …; NULL: none */
 	const char *path; /* one path segment after that: for a Pod's server; NULL: none */
 	const char *pod_secret; /* for that server, sent in POD_SECRET_HEADER; NULL: none */
-	const struct kube_parameter *parameters; /* "labelSelector" …; ends with a NULL name; NULL:
-						    none */
+	const struct kube_parameter
+		*parameters; /* "labelSelector" …; ends with a NULL name; or NULL */
 	const struct json *body; /* NULL: none */
 	bool wants_metadata; /* the rest of the answer is neither sent nor parsed */
-	bool is_relayed; /* a kubelet behind the server answers: its failure is not the server's, so
-			    there is no retry */
+	bool is_relayed; /* a kubelet behind the server answers: its failure is not retried */
 };
 
 /* The body of a delete that affects only the object of this uid, not a newer one of the same

@@ -17,8 +17,7 @@
 enum kube_retry_action {
 	KUBE_GIVE_UP,
 	KUBE_TRY_AGAIN, /* after `wait` */
-	KUBE_LOOK_FIRST, /* after `wait`: read the object by its name; the request may have
-			    succeeded */
+	KUBE_LOOK_FIRST, /* after `wait`: read the object: the request may have succeeded */
 	KUBE_REFRESH, /* renew the credential, then retry immediately */
 	KUBE_WAS_DONE, /* by an earlier try, whose answer was lost: success */
 };

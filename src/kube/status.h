@@ -20,8 +20,7 @@ enum kube_refusal {
 	KUBE_REFUSED_RIGHT, /* by the authorizer: an RBAC rule is missing */
 	KUBE_REFUSED_QUOTA, /* until an object is deleted or the quota is raised */
 	KUBE_REFUSED_FOR_NOW, /* for another temporary reason */
-	KUBE_REFUSED_FOR_EVER, /* permanently: the object is invalid, admission rejects it, or its
-				  namespace is deleted or terminating */
+	KUBE_REFUSED_FOR_EVER, /* it is invalid, admission rejects it, or its namespace ends */
 };
 
 #define KUBE_REASON_SIZE 64

@@ -25,8 +25,7 @@
  * files copied into it. Initialize it with path and bytes_left alone. */
 struct append_sync_folder {
 	const char *path;
-	uint64_t bytes_left; /* that may still be written: otherwise a container could fill the
-				disk */
+	uint64_t bytes_left; /* to write: otherwise a container could fill the disk */
 	struct append_sync_file *files;
 	size_t n_files, capacity;
 };

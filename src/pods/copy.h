@@ -19,8 +19,7 @@ struct kube_copy;
 
 struct kube_copy_request {
 	struct kube_container container;
-	const char *there; /* path in the container; a relative one starts at its working
-			      directory */
+	const char *there; /* in the container; a relative path starts at its working directory */
 	const char *here; /* path on this machine */
 	/* From a container: a directory without any file is an error, ERR_CONFLICT. */
 	bool must_have_files;
