@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cluster/tfjob_events.h"
 #include "jobs/backend.h"
 #include "kube/api.h"

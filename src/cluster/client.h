@@ -7,14 +7,11 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cluster/pod_logs.h"
 #include "jobs/client.h"
 #include "kube/api.h"
 #include "kube/login.h"
 #include "spec/job.h"
-
-#include <stddef.h>
 
 /* The texts are copied. */
 struct client_kube_settings {

@@ -3,18 +3,12 @@
  * (kube/job_cache.h). */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_cache.h"
 #include "status/status.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct job_view_settings {
 	struct kube_api *api; /* the caller that waits runs its loop */

@@ -13,7 +13,6 @@
 #include "reconcile/plan.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum pending_start {
 	PENDING_NO_START,

@@ -12,7 +12,6 @@
 #include "kube/job_pod.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct pod_logs; /* of one job */
 struct output_copies; /* logs/output_copies.h */

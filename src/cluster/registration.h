@@ -2,18 +2,12 @@
  * the objects that its Pods mount. */
 #pragma once
 
-#include "base/err.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "kube/api.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Checks that the login may create and watch the objects of a job. Errors as kube_rights_check. */
 int registration_kube_check_before_attach(struct kube_api *api, const char *namespace_name,

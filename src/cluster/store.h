@@ -12,7 +12,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
 #include "store/store.h"
 

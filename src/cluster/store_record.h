@@ -6,9 +6,7 @@
  * the resourceVersion: Kubernetes lets clients compare them as numbers (KEP-5504). */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/request.h"
 #include "store/store.h"
 

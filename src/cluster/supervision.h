@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "kube/login.h"
 #include "spec/job.h"
 #include "spec/job_files.h"

@@ -5,7 +5,6 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

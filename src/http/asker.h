@@ -5,10 +5,7 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "io/loop.h"
-
-#include <stddef.h>
 
 /* The first member of every kind of asker. */
 struct http_asker {

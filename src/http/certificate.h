@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
 #include <stdbool.h>
 

@@ -12,12 +12,10 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "http/request.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define HTTP_CALLS_AT_ONCE 64 /* short calls under way; servers allow 100 on one connection */
 

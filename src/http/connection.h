@@ -5,12 +5,10 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "http/request.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct http_connection;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/loop.h"
 
 #include <stdbool.h>

@@ -4,7 +4,6 @@
 
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

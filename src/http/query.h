@@ -1,7 +1,6 @@
 /* Parses the query of a request, "name=value&…" with %XX and '+' (WHATWG's urlencoded). */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 
 struct http_query;

@@ -4,10 +4,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct http_call;
 struct http_answer;

@@ -5,8 +5,6 @@
 #include "http/refusal.h"
 #include "http/server.h"
 
-#include <stdbool.h>
-
 struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; a "*" matches one component */

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "http/certificate.h"
 #include "http/framing.h"
-#include "http/refusal.h"
 
 #include <assert.h>
 #include <event2/buffer.h>

@@ -8,13 +8,11 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "http/listening.h"
 #include "http/refusal.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct http_server;
 /* One request, until it is answered or its caller has hung up. */

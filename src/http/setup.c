@@ -3,9 +3,7 @@
 #include "http/setup.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
-#include "http/request.h"
 #include "io/network_address.h"
 
 #include <ctype.h>

@@ -10,7 +10,6 @@
 #include "io/loop.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define WEBSOCKET_MESSAGE_LIMIT ((size_t) 16 * 1024 * 1024)
 #define WEBSOCKET_ROOM ((size_t) 256 * 1024) /* for messages waiting to be sent */

@@ -2,12 +2,7 @@
  * answer. Pure. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 #define WEBSOCKET_NONCE_SIZE 16
 #define WEBSOCKET_KEY_SIZE 32

@@ -2,9 +2,7 @@
  * or as our errors. kube/retry.h has the retry rules. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "http/client.h"
 #include "http/websocket.h"
 #include "io/loop.h"
@@ -13,7 +11,6 @@
 #include "kube/request_limiter.h"
 #include "kube/status.h"
 
-#include <stdbool.h>
 #include <sys/queue.h>
 
 struct kube_call; /* one request, with all its tries */

@@ -6,14 +6,9 @@
  * Pod, the Pod's service account is used. */
 #pragma once
 
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "kube/login.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #define KUBE_CONFIG_FILES_LIMIT 64 /* files that KUBECONFIG may list */
 

@@ -2,13 +2,7 @@
  * bytes are new (log_lines). Pure. */
 #pragma once
 
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Follows the log of a Pod's container to its very end: decides what to do when a stream has ended.
  *

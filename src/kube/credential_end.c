@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "kube/credential.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define BEGINNING "-----BEGIN CERTIFICATE-----"

@@ -7,12 +7,8 @@
  * cluster. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
 
 #define FETCH_SIDECAR_CONTAINER "muster-keeper"
 

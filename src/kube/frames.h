@@ -5,13 +5,8 @@
  * It is nearly half of a Pod, and only the reader of Leases uses it (kube/lease.h). */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Largest event. etcd rejects objects above 1.5 MiB, and JSON may escape each of their bytes with
  * six. So no object that a user can create breaks a watch. */

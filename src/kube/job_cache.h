@@ -6,14 +6,9 @@
  * from here. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum job_cache_kind {
 	JOB_CACHE_OWNERS, /* JOB.job, the ConfigMap; in a cache of one TFJob the TFJob; else none */

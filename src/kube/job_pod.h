@@ -9,11 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "reconcile/plan.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct job_pod {
 	struct arena *arena; /* owns the struct and all its texts */

@@ -5,11 +5,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #define K8S_TENSORFLOW_IMAGE "tensorflow/tf_grpc_test_server"
 

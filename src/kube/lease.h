@@ -5,13 +5,10 @@
  * Callers that only need to know whether a job is supervised use kube_lease_read_held. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "reconcile/lease.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* The text by which a Lease names its holder: a process of a machine. A muster on that machine can

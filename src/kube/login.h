@@ -5,10 +5,6 @@
 
 #include "base/err.h"
 #include "base/instant.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct kube_login;
 struct loop;

@@ -3,16 +3,11 @@
  * decides the steps. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
 #include "kube/frames.h"
 #include "kube/mirror_table.h"
 #include "kube/reflection.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct kube_mirror_settings {
 	const struct kube_resource *resource; /* must live as long as the mirror */

@@ -3,7 +3,6 @@
 
 #include "base/own.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct mirror_entry {

@@ -7,7 +7,6 @@
 #include "kube/fetch_sidecar.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
-#include "spec/tf_cluster.h"
 
 #include <limits.h>
 #include <string.h>

@@ -11,9 +11,7 @@
  * confused. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "spec/job.h"
 #include "spec/job_files.h"
 #include "spec/tf_cluster.h"

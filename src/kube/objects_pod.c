@@ -2,7 +2,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/objects.h"
@@ -11,7 +10,6 @@
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define COORDINATOR_PORT 29500 /* torchrun's; only rank 0 listens on it */

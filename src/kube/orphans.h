@@ -9,11 +9,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "kube/api.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct kube_orphan {
 	const struct kube_resource *resource;

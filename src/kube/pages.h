@@ -2,9 +2,7 @@
  * memory. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
 
 struct kube_pages;

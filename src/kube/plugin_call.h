@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "io/loop.h"
 #include "kube/config.h"
 

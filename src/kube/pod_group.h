@@ -9,11 +9,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/request.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
 
 enum gang_kind {
 	GANG_NONE,

@@ -4,11 +4,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct pod_warnings;
 

@@ -15,8 +15,6 @@
 #include "base/instant.h"
 #include "kube/status.h"
 
-#include <stdbool.h>
-
 #define KUBE_VERSION_SIZE 64 /* of a resourceVersion, as text */
 
 enum reflection_step {

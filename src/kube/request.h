@@ -3,10 +3,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
 
 /* The verbs of RBAC. */
 enum kube_verb {

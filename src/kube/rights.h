@@ -4,10 +4,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "kube/api.h"
-
-#include <stddef.h>
 
 /* A planned request: "create", "pods". */
 struct kube_right {

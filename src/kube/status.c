@@ -2,7 +2,6 @@
 #include "kube/status.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "http/client.h"
 
 #include <stdio.h>

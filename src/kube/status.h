@@ -5,10 +5,7 @@
  * (resourcequota, limitranger, podsecurity, namespace/lifecycle, serviceaccount). */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "kube/login.h"
 #include "kube/request.h"

@@ -5,12 +5,8 @@
  * owner: its users delete them by their label. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "spec/job.h"
-
-#include <stddef.h>
 
 #define TF_SPAWNER_LABEL "training_attempt"
 #define TF_SPAWNER_SCRIPT "script" /* the ConfigMap */

@@ -5,14 +5,10 @@
  * differences). The objects depend on the job alone. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "kube/objects.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
 
 /* Options of an operator for the objects of all jobs. Texts are borrowed. */
 struct tfjob_manner {

@@ -1,9 +1,7 @@
 /* Requests that block the caller until their answer has arrived. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "kube/api.h"
 
 /* Makes the request and runs the API's loop, which must not be running, until it has ended.

@@ -14,11 +14,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "pods/exec.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The directory on this machine, which must exist, be empty and not be writable by others; and the

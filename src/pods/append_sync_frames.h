@@ -5,13 +5,7 @@
  * (the directory exists) or "missing". */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The incomplete line or piece. Zero it to begin. */
 struct append_sync_frames {

@@ -6,12 +6,7 @@
  * k8s.io/kubelet/pkg/cri/streaming/portforward/websocket.go. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Sub-protocols, the preferred one first. The older one cannot close standard input. */
 #define KUBE_CHANNELS_V5 "v5.channel.k8s.io"

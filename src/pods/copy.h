@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "pods/exec.h"
 
 #include <stdbool.h>

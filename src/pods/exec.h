@@ -3,12 +3,10 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "kube/api.h"
 #include "pods/channels.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct kube_exec;
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "kube/api.h"
 
 /* How long a Pod may be silent after the client has stopped sending. */

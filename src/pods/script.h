@@ -6,7 +6,6 @@
 #include "pods/exec.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct kube_script;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "http/server.h"
 #include "kube/api.h"
 #include "spec/job.h"

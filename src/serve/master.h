@@ -14,9 +14,7 @@
  *     GET /readyz         503 until all jobs are known and this process is the leader */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "http/listening.h"
 #include "http/refusal.h"
 #include "operator/operator.h"

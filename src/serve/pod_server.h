@@ -13,7 +13,6 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "http/listening.h"
 
 #define POD_SERVER_PORT 7896
