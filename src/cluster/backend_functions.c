@@ -375,17 +375,6 @@ static void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod
 	loop_timer_arm_after(backend->tail.timer, PATIENCE);
 }
 
-/* Whether the last request was for the Pod of this name in this attempt, and `pod`, which has the
- * name now (NULL: none), has not failed since. */
-static bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attempt,
-			   const struct job_pod *pod)
-{
-	bool is_newer = pod && pod->seen.attempt == attempt &&
-			pod->seen.n_ends_in_place > tail->n_ends_in_place;
-
-	return text_equals(tail->pod_name, pod_name) && tail->attempt == attempt && !is_newer;
-}
-
 /* At most LIMIT_LAST_LINES lines, oldest first, in the arena. ERR_UNREACHABLE: they have not
  * arrived yet. */
 static int pod_tail_read(const struct pod_tail *tail, struct arena *arena,
@@ -416,9 +405,12 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 		     struct arena *arena, struct printed *ret_printed, struct err *err)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
+	const struct pod_tail *tail = &backend->tail;
+	bool has_failed_since = pod && pod->seen.attempt == attempt &&
+				pod->seen.n_ends_in_place > tail->n_ends_in_place;
 
-	if (pod_tail_is_of(&backend->tail, pod_name, attempt, pod))
-		return pod_tail_read(&backend->tail, arena, ret_printed, err);
+	if (text_equals(tail->pod_name, pod_name) && tail->attempt == attempt && !has_failed_since)
+		return pod_tail_read(tail, arena, ret_printed, err);
 	if (!kube_backend_is_attempt(backend, pod, attempt))
 		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
 	pod_tail_ask(backend, pod);

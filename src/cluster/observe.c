@@ -93,15 +93,6 @@ static void accept_events(const struct json *const *events, size_t count, void *
 		kube_backend_news(backend);
 }
 
-/* A known reason of a Pod stays while it is stuck. */
-static void carry_over_pod_reason(const struct job_pod *before, struct job_pod *pod)
-{
-	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
-	    !pod_warnings_is_reason(before->seen.reason))
-		return;
-	job_pod_set_reason(pod, before->seen.reason, before->seen.message);
-}
-
 static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *before,
 			    struct job_pod *pod)
 {
@@ -110,8 +101,10 @@ static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *
 
 	backend->n_stuck += is_stuck_now;
 	backend->n_stuck -= was_stuck;
-	if (before && is_stuck_now)
-		carry_over_pod_reason(before, pod);
+	/* A known reason of a Pod stays while it is stuck. */
+	if (before && is_stuck_now && text_equals(before->uid, pod->uid) && !pod->seen.reason &&
+	    before->seen.reason && pod_warnings_is_reason(before->seen.reason))
+		job_pod_set_reason(pod, before->seen.reason, before->seen.message);
 }
 
 /* Counts only Pods that the job owns and that are not being deleted. */

@@ -42,15 +42,6 @@ static bool is_any_refused(const struct kube_backend *backend, const char *word)
 	return false;
 }
 
-/* Of several that are rejected alike, only the first is reported. A Pod that already exists may be
- * the job's own, from a call whose answer was lost: then it is seen before the next try. */
-static bool is_refusal_reported(const struct kube_backend *backend, const struct pending *pending,
-				const struct kube_status *status, const struct err *err)
-{
-	return err->code == ERR_EXISTS ? pending->n_refusals == 1
-				       : !is_any_refused(backend, refusal_reason_of(status));
-}
-
 static void store_pending_refusal(struct pending *pending, const char *word, const char *why)
 {
 	pending->refusal_reason = word;
@@ -60,11 +51,16 @@ static void store_pending_refusal(struct pending *pending, const char *word, con
 static void handle_pod_refused(struct kube_backend *backend, struct pending *pending,
 			       const struct kube_status *status, const struct err *err)
 {
-	if (is_refusal_reported(backend, pending, status, err))
+	const char *reason = refusal_reason_of(status);
+
+	/* Of several that are rejected alike, only the first is reported. A Pod that already exists
+	 * may be the job's own, from a call whose answer was lost: then it is seen before the next
+	 * try. */
+	if (err->code == ERR_EXISTS ? pending->n_refusals == 1 : !is_any_refused(backend, reason))
 		kube_report_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	store_pending_refusal(pending, refusal_reason_of(status), kube_refusal_why(err->text));
+	store_pending_refusal(pending, reason, kube_refusal_why(err->text));
 	pending->again_at = loop_monotonic_now();
 	pending->asks_for_all = false;
 	if (err->code == ERR_EXISTS) /* of this name alone */

@@ -243,24 +243,19 @@ static msec retry_after_of(CURL *easy)
 	return msec_of_seconds(seconds); /* the date may be past */
 }
 
-static int http_version_of(CURL *easy)
-{
-	long version = 0;
-
-	curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
-	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
-}
-
 /* Reports the answer, also with an error: the received head is valid, whatever happened to the
  * body. */
 static void report_http_response(struct http_call *call, const struct err *err)
 {
+	long version = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
 	const struct http_answer answer = {
 		.status = curl_http_status_of(call->easy),
 		.body = text_of(&call->body),
 		.body_len = call->body.len,
 		.retry_after = retry_after_of(call->easy),
-		.version = http_version_of(call->easy),
+		.version = version == CURL_HTTP_VERSION_2_0 ? 2 : 1,
 		.call = call,
 	};
 

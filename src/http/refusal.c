@@ -13,23 +13,10 @@
 #include <strings.h>
 #include <sys/queue.h>
 
-/* Headers that must not occur twice; NULL: absent. */
-struct single_headers {
-	const char *host, *origin, *site, *coding;
-};
-
-static const char **single_header_place_of(struct single_headers *headers, const char *name)
-{
-	if (text_equals_ignoring_case(name, "Host"))
-		return &headers->host;
-	if (text_equals_ignoring_case(name, "Origin"))
-		return &headers->origin;
-	if (text_equals_ignoring_case(name, "Sec-Fetch-Site"))
-		return &headers->site;
-	if (text_equals_ignoring_case(name, "Transfer-Encoding"))
-		return &headers->coding;
-	return NULL;
-}
+/* Headers that must not occur twice. */
+enum single_header { HOST, ORIGIN, SITE, CODING, N_SINGLE };
+static const char *const single_headers[N_SINGLE] = {"Host", "Origin", "Sec-Fetch-Site",
+						     "Transfer-Encoding"};
 
 /* RFC 9110, 5.6.2: in particular, no space before the colon. */
 static bool is_token(const char *text)
@@ -46,19 +33,20 @@ static bool is_plain_header_value(const char *text)
 	return true;
 }
 
-static bool read_headers(const struct evkeyvalq *all, struct single_headers *ret_headers)
+/* The values of the single headers; NULL: absent. */
+static bool read_headers(const struct evkeyvalq *all, const char *ret_values[N_SINGLE])
 {
 	const struct evkeyval *header;
 
 	TAILQ_FOREACH(header, all, next)
 	{
-		const char **place = single_header_place_of(ret_headers, header->key);
+		int place = name_find_word_ignoring_case(single_headers, N_SINGLE, header->key);
 
 		if (!is_token(header->key) || !is_plain_header_value(header->value) ||
-		    (place && *place))
+		    (place >= 0 && ret_values[place]))
 			return false;
-		if (place)
-			*place = header->value;
+		if (place >= 0)
+			ret_values[place] = header->value;
 	}
 	return true;
 }
@@ -89,20 +77,17 @@ static bool is_for_us(const char *host, const char *const *hosts, bool is_on_loo
 	return is_own_address(name, is_on_loopback);
 }
 
-static bool is_of_host(const char *origin, const char *host)
-{
-	const char *scheme_end = strstr(origin, "://");
-
-	return host && scheme_end && text_equals_ignoring_case(scheme_end + strlen("://"), host);
-}
-
 /* Embedded content, such as an image, has no Origin. "none": the user typed the address. */
-static bool is_of_other_site(const struct single_headers *headers)
+static bool is_of_other_site(const char *const values[N_SINGLE])
 {
-	if (headers->site && !text_equals(headers->site, "none") &&
-	    !text_equals(headers->site, "same-origin"))
+	const char *origin = values[ORIGIN], *host = values[HOST];
+	const char *scheme_end = origin ? strstr(origin, "://") : NULL;
+
+	if (values[SITE] && !text_equals(values[SITE], "none") &&
+	    !text_equals(values[SITE], "same-origin"))
 		return true;
-	return headers->origin && !is_of_host(headers->origin, headers->host);
+	return origin &&
+	       !(host && scheme_end && text_equals_ignoring_case(scheme_end + strlen("://"), host));
 }
 
 struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts,
@@ -113,24 +98,23 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 					 no_length = {411, "Length Required"},
 					 misdirected = {421, "Misdirected Request"},
 					 forbidden = {403, "Forbidden"};
-	struct single_headers headers = {0};
+	const char *values[N_SINGLE] = {NULL};
 
 	/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no
 	 * detectable end. */
 	if (request->major != 1 || request->minor < 0)
 		return other_version;
 	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||
-	    !read_headers(request->input_headers, &headers) ||
-	    (!headers.host && request->minor > 0))
+	    !read_headers(request->input_headers, values) || (!values[HOST] && request->minor > 0))
 		return bad;
-	if (headers.coding)
+	if (values[CODING])
 		return no_length;
 	const char *target = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
 
-	if (!is_for_us(headers.host, hosts, is_on_loopback) ||
+	if (!is_for_us(values[HOST], hosts, is_on_loopback) ||
 	    !is_for_us(target, hosts, is_on_loopback))
 		return misdirected;
-	if (is_of_other_site(&headers))
+	if (is_of_other_site(values))
 		return forbidden;
 	return none;
 }
@@ -144,11 +128,9 @@ bool http_is_from_browser(const struct evhttp_request *request)
 
 	TAILQ_FOREACH(header, request->input_headers, next)
 	{
-		if (strncasecmp(header->key, "Sec-Fetch-", strlen("Sec-Fetch-")) == 0)
+		if (strncasecmp(header->key, "Sec-Fetch-", strlen("Sec-Fetch-")) == 0 ||
+		    name_find_word_ignoring_case(names, ARRAY_LEN(names), header->key) >= 0)
 			return true;
-		for (size_t i = 0; i < ARRAY_LEN(names); i++)
-			if (text_equals_ignoring_case(header->key, names[i]))
-				return true;
 	}
 	return false;
 }

@@ -422,7 +422,7 @@ static void finish_websocket(struct websocket *websocket)
 
 	websocket->is_in_turn = true;
 	websocket->request.on_end(&end, websocket->err.code ? &websocket->err : NULL,
-				  websocket->request.data);
+				  websocket->request.end_data);
 	websocket_free(websocket);
 }
 
@@ -486,7 +486,8 @@ static int read_head(struct websocket *websocket)
 	if (rc == 0 && websocket->state == WEBSOCKET_OPEN) {
 		open_framing(websocket);
 		loop_timer_arm_after(websocket->timer, 0);
-		websocket->request.on_open(websocket->answer.protocol, websocket->request.data);
+		websocket->request.on_open(websocket, websocket->answer.protocol,
+					   websocket->request.data);
 	}
 	return rc;
 }

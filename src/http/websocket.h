@@ -36,15 +36,15 @@ struct websocket_request {
 	size_t limit; /* bytes of one message; 0: WEBSOCKET_MESSAGE_LIMIT */
 
 	/* The WebSocket is open; `protocol` is the server's choice, NULL: none. */
-	void (*on_open)(const char *protocol, void *data);
+	void (*on_open)(struct websocket *websocket, const char *protocol, void *data);
 	void (*on_message)(const char *bytes, size_t len, void *data); /* text or binary */
 	void (*on_room)(void *data); /* there is room to send again; may be NULL */
 	/* The last callback, called once; then the WebSocket is freed. `err` is NULL if the server
 	 * closed it properly, or rejected the request with an HTTP answer. Else it is as in
 	 * http/request.h, ERR_LIMIT for a message that is too large, ERR_INVALID for a protocol
 	 * violation. */
-	void (*on_end)(const struct websocket_end *end, const struct err *err, void *data);
-	void *data;
+	void (*on_end)(const struct websocket_end *end, const struct err *err, void *end_data);
+	void *data, *end_data;
 };
 
 /* Everything in the request except the trust is copied. */

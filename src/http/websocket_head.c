@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SWITCHING_PROTOCOLS 101
 #define ACCEPT_SUFFIX "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, section 1.3 */
@@ -86,13 +87,6 @@ static bool next_line(const char **at, const char *end, struct line *ret_line)
 	return true;
 }
 
-static bool is_word(const char *bytes, size_t len, const char *word)
-{
-	char *copy CLEANUP(mem_free_text) = mem_copy_bytes(bytes, len);
-
-	return strlen(word) == len && text_equals_ignoring_case(copy, word);
-}
-
 /* The value of a header; the caller frees it. NULL: absent. */
 static char *find_header_value(const char *head, size_t len, const char *name)
 {
@@ -102,7 +96,8 @@ static char *find_header_value(const char *head, size_t len, const char *name)
 	if (!next_line(&at, end, &line)) /* the status line */
 		return NULL;
 	while (next_line(&at, end, &line))
-		if (is_word(line.name, line.name_len, name))
+		if (strlen(name) == line.name_len &&
+		    strncasecmp(line.name, name, line.name_len) == 0)
 			return mem_copy_bytes(line.value, line.value_len);
 	return NULL;
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SWITCHING_PROTOCOLS 101
+
 /* The end of a try: another one follows, or the call ends. */
 
 /* The API's permit was denied. */
@@ -228,6 +230,7 @@ static void end_socket(const struct websocket_end *end, const struct err *err, v
 	};
 
 	call->websocket = NULL;
+	call->has_started = end->status == SWITCHING_PROTOCOLS;
 	if (err)
 		handle_kube_try_lost(call, err);
 	else if (call->has_started)
@@ -325,29 +328,6 @@ static void send_request(struct kube_call *call)
 	call->http = http_call_new(call->api->http, &request);
 }
 
-static void open_socket(const char *protocol, void *data)
-{
-	struct kube_call *call = data;
-
-	call->has_started = true;
-	call->socket.on_open(call->websocket, protocol, call->data);
-}
-
-static void on_kube_call_message(const char *bytes, size_t len, void *data)
-{
-	const struct kube_call *call = data;
-
-	call->socket.on_message(bytes, len, call->data);
-}
-
-static void on_kube_call_room(void *data)
-{
-	const struct kube_call *call = data;
-
-	if (call->socket.on_room)
-		call->socket.on_room(call->data);
-}
-
 static void begin_socket(struct kube_call *call)
 {
 	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
@@ -364,11 +344,12 @@ static void begin_socket(struct kube_call *call)
 		.user_agent = call->api->user_agent,
 		.protocols = call->socket.protocols,
 		.limit = call->socket.limit,
-		.on_open = open_socket,
-		.on_message = on_kube_call_message,
-		.on_room = on_kube_call_room,
+		.on_open = call->socket.on_open,
+		.on_message = call->socket.on_message,
+		.on_room = call->socket.on_room,
 		.on_end = end_socket,
-		.data = call,
+		.data = call->data,
+		.end_data = call,
 	};
 
 	call->websocket = websocket_new(call->api->loop, &request);

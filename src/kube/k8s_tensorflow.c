@@ -40,17 +40,10 @@ static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *t
 struct task {
 	const struct k8s_tensorflow *wanted;
 	enum kind kind;
-	char *name; /* "tf-worker0", with the prefix */
-	char *label; /* "tf-worker" */
-	char *index; /* "0" */
+	const char *name; /* "tf-worker0", with the prefix */
+	const char *label; /* "tf-worker" */
+	const char *index; /* "0" */
 };
-
-static void task_done(struct task *task)
-{
-	mem_free_text(&task->name);
-	mem_free_text(&task->label);
-	mem_free_text(&task->index);
-}
 
 static struct json *make_tensorflow_object(const struct task *task, const char *kind)
 {
@@ -136,19 +129,20 @@ static struct json *make_tensorflow_service(const struct task *task)
 
 struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *list = json_new_array();
 	struct text cluster_spec CLEANUP(text_done) = {0};
 
 	add_cluster_spec(wanted, &cluster_spec);
 	for (enum kind kind = KIND_WORKER; kind < KIND_COUNT; kind++)
 		for (int i = 0; i < task_count_of(wanted, kind); i++) {
-			struct task task CLEANUP(task_done) = {
+			const char *word = kind_words[kind];
+			const struct task task = {
 				.wanted = wanted,
 				.kind = kind,
-				.name = mem_format("%s-%s%d", prefix_of(wanted), kind_words[kind],
-						   i),
-				.label = mem_format("tf-%s", kind_words[kind]),
-				.index = mem_format("%d", i),
+				.name = arena_format(arena, "%s-%s%d", prefix_of(wanted), word, i),
+				.label = arena_format(arena, "tf-%s", word),
+				.index = arena_format(arena, "%d", i),
 			};
 
 			json_append(list, controller_new(&task, text_of(&cluster_spec)));

@@ -92,21 +92,17 @@ static bool is_watch_lost_late(const struct reflection *reflection,
 	       instant_since(reflection->began_at, now) >= wait_after(reflection->n_failures);
 }
 
-/* The server rejected the stream of all objects itself, not the user or the request rate. */
-static bool is_stream_refused(const struct reflection *reflection, const struct reflection_end *end)
+/* The server rejected the stream of all objects itself, not the user or the request rate. Or it is
+ * older than 1.27, and treats the stream as a plain watch, which never reports that all objects
+ * have come. */
+static bool has_no_stream(const struct reflection *reflection, const struct reflection_end *end,
+			  instant now)
 {
 	int code = end->status.code;
+	bool is_refused = code && code != 401 && code != 403 && code != 410 && code != 429;
 
-	return reflection->step == REFLECTION_STREAM && !reflection->is_synced && code &&
-	       code != 401 && code != 403 && code != 410 && code != 429;
-}
-
-/* Servers older than 1.27 treat the stream as a plain watch, which never reports that all objects
- * have come. */
-static bool is_stream_unknown(const struct reflection *reflection, instant now)
-{
 	return reflection->step == REFLECTION_STREAM && !reflection->is_synced &&
-	       instant_since(reflection->began_at, now) >= LONGEST_STREAM;
+	       (is_refused || instant_since(reflection->began_at, now) >= LONGEST_STREAM);
 }
 
 void reflection_list_again(struct reflection *reflection, instant at)
@@ -163,7 +159,7 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 		plan(reflection, REFLECTION_WATCH, now);
 		return;
 	}
-	if (is_stream_refused(reflection, end) || is_stream_unknown(reflection, now)) {
+	if (has_no_stream(reflection, end, now)) {
 		reflection->is_without_stream = true;
 		plan(reflection, REFLECTION_LIST, now);
 		return;

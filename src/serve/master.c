@@ -63,23 +63,9 @@ static void asked_free(struct asked *asked)
 
 static int master_http_status_of(int code)
 {
-	switch ((enum err_code) code) {
-	case ERR_NOT_FOUND:
-		return 404;
-	case ERR_EXISTS:
-	case ERR_CONFLICT:
+	if (code == ERR_EXISTS || code == ERR_CONFLICT)
 		return 409;
-	case ERR_INVALID:
-		return 400;
-	case ERR_IO:
-	case ERR_UNREACHABLE:
-	case ERR_REFUSED:
-	case ERR_LIMIT:
-	case ERR_UNSUPPORTED:
-	case ERR_SPACE:
-		break;
-	}
-	return 500;
+	return code == ERR_NOT_FOUND ? 404 : code == ERR_INVALID ? 400 : 500;
 }
 
 static void on_caller_disconnect(struct http_call *http, void *data)

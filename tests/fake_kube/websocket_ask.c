@@ -61,11 +61,12 @@ static void send_filler(void *data)
 	leave(speaker);
 }
 
-static void open_it(const char *protocol, void *data)
+static void open_it(struct websocket *websocket, const char *protocol, void *data)
 {
 	struct speaker *speaker = data;
 	struct json *object = json_new_object();
 
+	(void) websocket;
 	json_set(object, "protocol", json_new_string(protocol));
 	tool_print(object);
 	for (size_t i = 0; i < speaker->n_texts; i++)
@@ -213,6 +214,7 @@ static void speak(struct speaker *speaker, const char *url)
 		.on_room = send_filler,
 		.on_end = end,
 		.data = speaker,
+		.end_data = speaker,
 	};
 
 	speaker->websocket = websocket_new(speaker->loop, &request);
