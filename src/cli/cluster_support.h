@@ -96,11 +96,9 @@ extern const struct cluster_support *const cluster_support;
  * kubectl, with its metrics on the socket (NULL: none). */
 int run_on_cluster(const struct options *options, const struct job_source *source,
 		   const struct listening *metrics);
-/* `submit`: creates the job as a TFJob on the cluster that the options select, and prints its
- * name. */
+/* `submit`: creates the job as a TFJob on the cluster of the options, and prints its name. */
 int submit_to_operator(const struct options *options, const struct job_source *source) MUST_USE;
-/* `attach` to a job on the cluster that the options select, a TFJob object or one of `run --on
- * kubernetes`. */
+/* `attach` to a job on the cluster of the options, a TFJob or one of `run --on kubernetes`. */
 int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name,
 		      bool is_tfjob);
 /* `operator` and `serve`: run until a signal asks them to stop. */

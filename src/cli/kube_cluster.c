@@ -39,8 +39,7 @@ int kube_cluster_place_job(const struct kube_config *config, const struct job *j
 char *kube_cluster_write_place(const struct options *options, const struct kube_config *config,
 			       const char *namespace_name)
 {
-	/* One file, as an absolute path for later commands; several files cannot be given in an
-	 * option. */
+	/* One file, as an absolute path for later commands; no option takes several. */
 	const char *list = getenv("KUBECONFIG"), *file = option_text(options, "kubeconfig");
 	bool is_in_list = !file && list && *list && !strchr(list, ':');
 	char *kubeconfig CLEANUP(mem_free_text) =

@@ -9,8 +9,7 @@
 #include "kube/login.h"
 #include "spec/job.h"
 
-/* The rows of the options that select it, for a command's table; --namespace is a row of its
- * own. */
+/* The rows of the options that select it, for a command's table; without --namespace. */
 #define CLUSTER_CHOICE_ROWS                                                                        \
 	OPTION("context", TEXT, "CONTEXT", NULL, "kubeconfig context to use",                      \
 	       .group = OPTIONS_OF_KUBERNETES),                                                    \
@@ -45,14 +44,12 @@ int kube_cluster_read_config(const struct options *options, struct kube_config *
 int kube_cluster_place_job(const struct kube_config *config, const struct job *job,
 			   struct job **ret_job, struct err *err) MUST_USE;
 
-/* The place of a job of that cluster in this machine's records (jobs/cluster_job_record.h). Caller
- * frees. */
+/* The place of a job of that cluster in our records (jobs/cluster_job_record.h). Caller frees. */
 char *kube_cluster_write_place(const struct options *options, const struct kube_config *config,
 			       const char *namespace_name) MUST_USE;
 
-/* A new login for these options (`data` is a struct options), for one loop. Files are read again
- * each time, because credentials may be renewed. Warnings of the server go to stderr. A
- * kube_log_in_fn. */
+/* A new login for these options (`data` is a struct options), for one loop. Files are read each
+ * time: credentials may be renewed. Warnings go to stderr. A kube_log_in_fn. */
 int kube_cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err,
 			void *data) MUST_USE;
 

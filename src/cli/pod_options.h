@@ -65,22 +65,19 @@ void pod_options_done(struct pod_options *pod_options);
 		OPTION("priority", TEXT, "CLASS", NULL, "PriorityClass of the Pods",               \
 		       .group = OPTIONS_OF_KUBERNETES)
 
-/* The destinations of --fetch ROLE-INDEX:/PATH[:DEST], in the order of the command line. Zero it to
- * begin. */
+/* The destinations of --fetch ROLE-INDEX:/PATH[:DEST], in the order given. Zero it to begin. */
 struct fetch_places {
 	char **list; /* absolute paths of this machine; NULL: no destination was given */
 	size_t count;
 };
 
 /* Reads the option into places, and into a TFJob document, where it replaces the fetches of the
- * document. Each error, also a destination whose parent directory is missing, is a line of
- * `faults`. */
+ * document. Each error, also a missing parent of a destination, is a line of `faults`. */
 void fetch_options_add(const struct options *options, struct json *document,
 		       struct fetch_places *places, struct text *faults);
 void fetch_places_done(struct fetch_places *places);
 
-/* The command to start in a Pod, and the script that has to be copied into the Pod for it. Zero it
- * to begin. */
+/* The command to start in a Pod, and the script to copy into it. Zero it to begin. */
 struct pod_files {
 	const char *
 		*command; /* NULL-terminated; its words are borrowed, except the script's path */

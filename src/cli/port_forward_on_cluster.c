@@ -256,8 +256,7 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 	return rc;
 }
 
-/* A change of the job stops the loop, so nothing else may wait on the loop once the job was
- * seen. */
+/* A change of the job stops the loop, so nothing else may wait on it once the job was seen. */
 static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
 	/* Newer servers require both (Kubernetes 1.35:

@@ -15,8 +15,7 @@ struct cluster_connection {
 	struct kube_api *api;
 };
 
-/* Creates a loop, and logs in to the cluster that the options select, which must outlive the
- * connection. */
+/* Creates a loop, and logs in to the cluster of the options, which must outlive the connection. */
 int cluster_connect(const struct options *options, struct cluster_connection *connection,
 		    struct err *err) MUST_USE;
 /* First end everything that uses the loop and the API. */

@@ -79,8 +79,7 @@ static void remove_if_output(const char *path)
 
 int server_files_create_token(const char *path)
 {
-	/* The files of a token: TOKEN and TOKEN.hash. If a name ends in .hash, it is that of the
-	 * second. */
+	/* The files of a token: TOKEN and TOKEN.hash. A name that ends in .hash is the second. */
 	size_t len = strlen(path), end = strlen(HASH_ENDING);
 	bool is_hash = text_ends_with(path, HASH_ENDING) && len > end && path[len - end - 1] != '/';
 	char *token_file CLEANUP(mem_free_text) = mem_copy_bytes(path, is_hash ? len - end : len);

@@ -48,8 +48,8 @@ struct backend_kube_settings {
 	void *data;
 };
 
-/* Unless the job is new, the back end observes nothing until the cluster was listed once; then it
- * calls on_news. */
+/* Unless the job is new, the back end observes nothing until all was listed once; then it calls
+ * on_news. */
 struct backend *backend_kube_new(const struct backend_kube_settings *settings) MUST_USE;
 /* The observation of a job that is about to be created. */
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena);

@@ -151,8 +151,8 @@ static bool has_ended_now(const struct job_pod *before, const struct job_pod *po
 	       loop_now() - seen->ended_at < EVENT_LIFE;
 }
 
-/* The messages of one trouble alternate. In a small job each of them has an Event, which the server
- * accepts once. */
+/* The messages of one trouble alternate. In a small job each has an Event, which the server accepts
+ * once. */
 static bool is_same_reason(const struct kube_backend *backend, const char *before, const char *now)
 {
 	if (text_equals(before, now))

@@ -76,8 +76,7 @@ static bool has_replica(const struct job *job, const char *role, size_t role_len
 	return false;
 }
 
-/* Services of a TFJob's replicas that the job no longer has, also from before this process
- * started. */
+/* Services of replicas that a TFJob no longer has, also from before this process started. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
 				  struct arena *arena, struct observed *observed)
 {
@@ -135,8 +134,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 		observe_left_services(backend, job, arena, observed);
 }
 
-/* The job may change (it is scaled, or asked to stop); the objects that Pods are made from are then
- * made again. */
+/* The job may change (scaled, or asked to stop); what Pods are made from is then made again. */
 static void update_backend_job(struct kube_backend *backend, const struct job *job)
 {
 	struct job *before = backend->job; /* of its present objects */
@@ -207,8 +205,7 @@ static int start_replica_pod(struct kube_backend *backend, const struct action *
 	return 0;
 }
 
-/* Ends a start that is no longer wanted and that the cache does not show yet: its answer is waited
- * for. */
+/* Ends an unwanted start that the cache does not show yet: its answer is waited for. */
 static void end_start(struct kube_backend *backend, struct pending *pending, msec grace)
 {
 	pending->asked_at = loop_now();
@@ -375,8 +372,7 @@ static void pod_tail_ask(struct kube_backend *backend, const struct job_pod *pod
 	loop_timer_arm_after(backend->tail.timer, PATIENCE);
 }
 
-/* At most LIMIT_LAST_LINES lines, oldest first, in the arena. ERR_UNREACHABLE: they have not
- * arrived yet. */
+/* At most LIMIT_LAST_LINES lines, oldest first, in the arena. ERR_UNREACHABLE: not arrived yet. */
 static int pod_tail_read(const struct pod_tail *tail, struct arena *arena,
 			 struct printed *ret_printed, struct err *err)
 {
@@ -477,8 +473,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	return &backend->base;
 }
 
-/* A Pod that could not be started is observed as exited, for as long as the job keeps exited
- * Pods. */
+/* A Pod that could not be started is observed as exited while the job keeps exited Pods. */
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->pending.count; i++)

@@ -20,8 +20,7 @@
 
 /* A server that rejects one call because of a quota, a missing permission or its own trouble
  * rejects all similar calls. Meanwhile one call probes, after longer and longer pauses, and the
- * others wait for its answer. Otherwise a job of thousands of Pods would flood the server for
- * ever. */
+ * others wait for its answer. Otherwise thousands of Pods would flood the server for ever. */
 struct circuit_breaker {
 	int n_refusals; /* in a row; 0: calls are allowed */
 	instant again_at; /* when the next call may probe */
@@ -135,8 +134,8 @@ bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_na
 			  const char *uid);
 /* The resourceVersion of an object that was just created; 0: it is not a number. */
 int64_t kube_backend_version_of(const struct json *object);
-/* Whether the cache is as new as this version, so that it shows every object of that version that
- * still exists. */
+/* Whether the cache is as new as this version, so that it shows every such object that still
+ * exists. */
 bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
 			     int64_t version);
 /* Drops the start of a Pod that was created but is missing in a newer state of the cache: it was
@@ -163,8 +162,8 @@ struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 /* To be created, unless the caller changes that; the caller may give it a body. */
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name);
-/* The Service of a TFJob, or of the replica with this name, as the cache shows it. It may already
- * have been added. */
+/* The Service of a TFJob, or of the replica with this name, as the cache shows it; may exist
+ * already. */
 struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name);
 /* Whether the job owns it. */
 bool kube_prerequisites_is_ours(const struct kube_backend *backend,

@@ -394,8 +394,7 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 }
 
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
- * ConfigMap is deleted last, so that failed deletions can be repeated. Others may write the record
- * meanwhile. */
+ * ConfigMap is last, so that failed deletions can be repeated. Others may write it meanwhile. */
 static int remove_objects(struct client_kube *client, const struct kube_orphans_place *place,
 			  const char *uid, struct kube_orphans *orphans, struct err *err)
 {

@@ -42,8 +42,7 @@ static void note_change_if_synced(void *data)
 	wake(view);
 }
 
-/* Before the first sync any trouble is the result. Later, a trouble of all watches is reported
- * once. */
+/* Before the first sync any trouble is the result. Later, one is reported once. */
 static void handle_view_trouble(struct job_view *view, const struct err *err)
 {
 	if (view->n_changes == 0 || err->code == ERR_REFUSED) {

@@ -14,8 +14,7 @@ struct job_view_settings {
 	struct kube_api *api; /* the caller that waits runs its loop */
 	const char *namespace_name; /* lives as long as the view */
 	bool is_of_tfjobs; /* the job is a TFJob object, not one of `run --on kubernetes` */
-	/* The view is out of date for now and keeps trying; reported once until data arrive
-	 * again. */
+	/* The view is out of date and keeps trying; reported once until data arrive. */
 	void (*on_trouble)(const char *sentence, void *data);
 	/* Called while the loop runs for another caller than job_view_wait: the state has changed,
 	 * or the view has failed, with the error that job_view_sync returns. May be NULL. */
@@ -52,14 +51,13 @@ void job_view_free(struct job_view *view); /* NULL is fine */
 
 /* Runs the loop until all objects were seen once. Errors of the API. */
 int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
-/* As job_view_sync; then waits until the view has changed after `change`, a number of
- * n_changes, or until `until`. Once all was seen, a passing failure is no error; a revoked
- * permission is. */
+/* As job_view_sync; then waits until the view has changed after `change`, a number of n_changes, or
+ * until `until`. Once all was seen, only a revoked permission is an error. */
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err) MUST_USE;
 
 /* These need a view that is synced. */
-/* Whether the job has no active supervisor: nothing is restarted, and changes of its document have
- * no effect. */
+/* Whether the job has no active supervisor: no restarts, and changes of its document have no
+ * effect. */
 bool job_view_is_unsupervised(const struct job_view *view);
 /* The job's Pods that exist; or only those that have not exited. */
 size_t job_view_pod_count(const struct job_view *view, bool only_live);

@@ -1,5 +1,4 @@
-/* What the cache shows of the job: replicas, why they wait, logs to follow, and the results of
- * calls. */
+/* What the cache shows of the job: replicas, why they wait, logs to follow, results of calls. */
 #include "base/text.h"
 #include "cluster/backend_state.h"
 #include "io/own_process.h"
@@ -132,8 +131,8 @@ static void apply_pod_change(const struct job_pod *before, struct job_pod *pod, 
 	kube_prerequisites_observe_pod(backend, before, pod);
 }
 
-/* If the Pod is shown before its call is answered, the call succeeded; its answer is no longer
- * waited for. */
+/* If the Pod is shown before its call is answered, it succeeded; its answer is no longer waited
+ * for. */
 static void confirm_observed_start(struct kube_backend *backend, struct pending *pending,
 				   const struct job_pod *pod)
 {
@@ -284,7 +283,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 	}
 }
 
-/* Events for what was created while no operator ran. Events of a large job are collected, and would
+/* Events for what was created while no operator ran. Those of a large job are collected, and would
  * be repeated. */
 static void report_existing_pods(const struct kube_backend *backend)
 {

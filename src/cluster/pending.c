@@ -1,5 +1,4 @@
-/* A call is in progress for moments, but a large job starts all at the same time: entries are found
- * by name. */
+/* A call lasts moments, but a large job starts all at the same time: entries are found by name. */
 #include "cluster/pending.h"
 
 #include "base/text.h"

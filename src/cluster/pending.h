@@ -84,8 +84,7 @@ void pending_confirm_start(struct pending *pending);
 /* Drops the entry when nothing is in progress for it. */
 void pending_drop_if_idle(struct pending_table *table, struct pending *pending);
 
-/* Overlays what the cache shows of a Pod with its deletion; false when the Pod is no longer
- * shown. */
+/* Overlays what the cache shows of a Pod with its deletion; false: the Pod is no longer shown. */
 bool pending_lay_over(const struct pending *pending, const char *uid,
 		      struct observed_replica *replica);
 /* The observation of a start; its texts are in the arena. */

@@ -2,8 +2,7 @@
  *
  * A call that fails does not fail a replica: quotas are raised, permissions are granted, servers
  * recover. It is tried again with growing pauses for as long as the job wants it, as a Kubernetes
- * Job does; only the job's deadline stops that. A Pod that no server would ever accept ends the
- * job. */
+ * Job does; only the job's deadline stops that. A Pod that no server would accept ends the job. */
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cluster/backend_state.h"
@@ -54,8 +53,7 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	const char *reason = refusal_reason_of(status);
 
 	/* Of several that are rejected alike, only the first is reported. A Pod that already exists
-	 * may be the job's own, from a call whose answer was lost: then it is seen before the next
-	 * try. */
+	 * may be the job's own, from a lost answer: then it is seen before the next try. */
 	if (err->code == ERR_EXISTS ? pending->n_refusals == 1 : !is_any_refused(backend, reason))
 		kube_report_not_created(backend, &kube_pods, err);
 	pending->start =
@@ -275,11 +273,9 @@ void kube_backend_on_log_complete(void *data)
  *
  * Deleting a Pod stops all its containers, also the sidecar (kube/fetch_sidecar.h). So the training
  * process is signaled from inside its container, as kubelet would do it, and the Pod stays. Files
- * are fetched as they are if the process is still running after its grace period, or cannot be
- * signaled. */
+ * are fetched as they are if the process outlives its grace period, or cannot be signaled. */
 
-/* The first failure may mean that the process has exited, and that its node is slow to report
- * it. */
+/* The first failure may mean that the process has exited, which its node is slow to report. */
 static void handle_term_exec_lost(struct kube_backend *backend, struct pending *pending,
 				  const struct err *err)
 {

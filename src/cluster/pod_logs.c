@@ -15,8 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How long a stream of an exited container may neither end nor bring text before it is opened
- * again. */
+/* How long a stream of an exited container may neither end nor bring text; then it is reopened. */
 #define LINGERING (10 * MSEC_PER_SECOND)
 /* Lines that arrive within so short a time are written together; the index is no finer. */
 #define SPACING ((msec) 5)
@@ -123,7 +122,7 @@ static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data
 
 	log->follow.has_news = true;
 	if (logs->settings.on_text) {
-		/* A text without a time stamp has the time of the text before it. The callback may
+		/* Without a time stamp it has the time of the text before it. The callback may
 		 * pause us. */
 		log->last_time = time == MSEC_UNSET ? log->last_time : time;
 		logs->settings.on_text(&log->name, bytes, len, log->last_time, logs->settings.data);
@@ -204,8 +203,7 @@ static enum log_end classify_log_stream_end(const struct pod_log *log,
 	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
 }
 
-/* Reports once what the node sends instead of lines. A log that was deleted with its Pod is not
- * reported. */
+/* Reports once what the node sends instead of lines. Not of a log that was deleted with its Pod. */
 static void report_node_message(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
@@ -304,8 +302,7 @@ static void open_stream(struct pod_log *log)
 			  on_pod_log_stream_end, log);
 }
 
-/* The container has exited, and its stream has not ended: it may continue for as long as it brings
- * text. */
+/* The container has exited, and its stream has not ended: it may go on while it brings text. */
 static void check_lingering(struct pod_log *log)
 {
 	msec left = LINGERING - instant_since(log->heard_at, loop_monotonic_now());
@@ -476,8 +473,8 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	apply_container_state(log, &container);
 }
 
-/* Streams are closed: an unread one would stall the others on its connection. Another one continues
- * from there. */
+/* Streams are closed: an unread one would stall others on its connection. Another one continues
+ * there. */
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct pod_log *log;

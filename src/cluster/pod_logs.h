@@ -53,8 +53,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);
 /* The same for a Pod as the cluster shows it. */
 void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod);
-/* The Pod of this name no longer exists. This function and the next two accept NULL: nothing is
- * followed. */
+/* The Pod of this name no longer exists. This and the next two accept NULL. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);
 
 /* Until resumed, no text is handed on, even in the middle of a chunk; then it continues from there.

@@ -53,8 +53,7 @@ static void add_rights(struct rights *rights, const struct kube_right *list, siz
 		rights->list[rights->count++] = list[i];
 }
 
-/* With an owner that was deleted or is an earlier job of this name, it is deleted with that
- * owner. */
+/* Its owner was deleted or is an earlier job of this name: it is deleted with that owner. */
 static bool is_of_earlier_job(const struct json *service, const struct job *job)
 {
 	const struct json *metadata = json_get(service, "metadata");
@@ -322,8 +321,7 @@ static int make_tfjob(const struct tfjob_submission *submission, struct err *err
 	return 0;
 }
 
-/* The objects of files and variables, as `run --on kubernetes` creates them, but with another
- * owner. */
+/* The objects of files and variables, as for `run --on kubernetes`, but with another owner. */
 static int list_parts(const struct tfjob_submission *submission, struct json *list, struct err *err)
 {
 	const struct job *job = submission->job;

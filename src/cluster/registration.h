@@ -13,8 +13,7 @@
 int registration_kube_check_before_attach(struct kube_api *api, const char *namespace_name,
 					  struct err *err) MUST_USE;
 
-/* Checks that the login may create and watch the NetworkPolicy of an existing job, if it has
- * one. */
+/* Checks that the login may create and watch the NetworkPolicy of a job, if it has one. */
 int registration_kube_check_network_policy(struct kube_api *api, const struct job *job,
 					   struct err *err) MUST_USE;
 
@@ -37,19 +36,16 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
 			   msec *ret_created, bool *ret_has_started, struct err *err) MUST_USE;
 
-/* Creates the Secret of the job's variables, if it has one, before any Pod that needs it. Waits for
- * the call. */
+/* Creates the Secret of the job's variables, if it has one, before any Pod. Waits for the call. */
 int registration_kube_create_secret(struct kube_api *api, const struct job *job,
 				    const struct job_secret *secret, struct err *err) MUST_USE;
 
-/* Creates the ConfigMaps of the job's files, before any Pod that mounts them. Waits for the calls
- * (kube/wait.h). */
+/* Creates the ConfigMaps of the job's files, before any Pod. Waits for the calls (kube/wait.h). */
 int registration_kube_create_files(struct kube_api *api, const struct job *job,
 				   const struct job_file *files, size_t n_files,
 				   struct err *err) MUST_USE;
 
-/* A TFJob object for an operator to manage, and the objects of its files and variables, which it
- * owns. */
+/* A TFJob for an operator to manage, and the objects of its files and variables, which it owns. */
 struct tfjob_submission {
 	struct kube_api *api; /* its loop is not running */
 	struct job *job; /* in its namespace; gets its uid */
@@ -62,8 +58,7 @@ struct tfjob_submission {
 
 /* Creates the TFJob first, since it owns the rest: its Pods wait for what they mount. Waits for the
  * calls. After an error all created objects are deleted, as far as the cluster responds.
- * ERR_EXISTS, ERR_REFUSED if permissions are missing, ERR_NOT_FOUND if the cluster knows no
- * TFJobs. */
+ * ERR_EXISTS, ERR_REFUSED (permissions), ERR_NOT_FOUND if the cluster knows no TFJobs. */
 int tfjob_submit(const struct tfjob_submission *submission, struct err *err) MUST_USE;
 
 /* Checks the objects of a job: each is sent as it would be created, the server validates it as

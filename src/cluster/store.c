@@ -193,8 +193,7 @@ static int send_store_request(struct kube_store *store, enum kube_verb verb, con
 	return kube_wait(store->api, &request, ret_object, err);
 }
 
-/* It is unknown whether the record was created. If we created it, and no other process did, it is
- * deleted. */
+/* It is unknown whether the record was created. If we created it, it is deleted. */
 static void undo_job_creation(struct kube_store *store, const struct store_record *record)
 {
 	struct json *made CLEANUP(json_cleanup) = NULL;

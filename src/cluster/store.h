@@ -24,15 +24,14 @@ struct store *store_kube_new(struct kube_api *api, const char *namespace_name) M
 struct store *store_kube_of_tfjobs(struct kube_api *api, const char *namespace_name) MUST_USE;
 
 /* From here on the store knows only the job of this uid, by store_kube_observe and its own changes.
- * Any other job counts as not found, also a later one of the same name, and reading makes no
- * call. */
+ * Any other counts as not found, also a later one of this name, and reading makes no call. */
 void store_kube_keep_to(struct store *store, const char *uid);
 
 /* Other clients changed these fields of the document; the changes are ignored. */
 typedef void (*store_kube_changed_fn)(const char *fields, void *data);
 /* From here on this is the document of the job of store_kube_keep_to. Of other clients' changes,
- * only those that spec/pinned_job.h accepts are taken; `on_changed` reports the others, once for
- * each change. */
+ * those that spec/pinned_job.h accepts are taken; `on_changed` reports the others, once for each
+ * change. */
 void store_kube_pin(struct store *store, const struct json *document,
 		    store_kube_changed_fn on_changed, void *data);
 

@@ -18,8 +18,7 @@
 struct store_kube_form {
 	const struct kube_resource *resource;
 	char *(*object_name)(const char *job_name); /* caller frees */
-	/* Reads an object; the caller frees the record. ERR_INVALID for an object that holds no
-	 * job. */
+	/* Reads an object; the caller frees the record. ERR_INVALID: it holds no job. */
 	int (*read)(const struct json *object, struct store_record *ret_record, struct err *err);
 	/* The body of the call that changes this version; the server rejects it (409) for any other
 	 * version. Caller frees. */

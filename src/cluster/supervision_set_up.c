@@ -149,8 +149,7 @@ static int check_reach(const struct cluster_supervision *supervision, struct err
 		       supervision->base.job->name, list);
 }
 
-/* This machine's record of the document is used; without one, the present document is from now
- * on. */
+/* This machine's record of the document is used; without one, the present document. */
 static int pin_found(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -201,8 +200,7 @@ static int make_or_find_job(struct cluster_supervision *supervision, struct err 
 
 	int rc;
 
-	/* Its operator acts for a TFJob: the document is not pinned, and this process changes
-	 * nothing. */
+	/* Its operator acts for a TFJob: it is not pinned, and we change nothing. */
 	if (request->is_tfjob) {
 		rc = read_found(supervision, err);
 		if (rc == 0)

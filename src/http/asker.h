@@ -21,8 +21,7 @@ struct http_asker_functions {
 
 /* Reports the answer: `status` is the HTTP status, and the bytes live until this returns. Without
  * an answer `status` is 0 and `err` says why: ERR_UNREACHABLE; with TLS also ERR_IO, and
- * ERR_REFUSED if the server has another identity. The callback may ask again, but not free the
- * asker. */
+ * ERR_REFUSED if the server has another identity. It may ask again, but not free the asker. */
 typedef void (*http_asker_fn)(int status, const void *bytes, size_t len, const struct err *err,
 			      void *data);
 
@@ -50,7 +49,6 @@ int http_asker_new(struct loop *loop, const struct http_asker_settings *settings
 		   struct http_asker **ret_asker, struct err *err) MUST_USE;
 
 /* The same with TLS, over libcurl. The server is trusted by its pin, or else by the system's
- * authorities. Only programs that link libcurl have it. Returns ERR_UNSUPPORTED like
- * http_client_new. */
+ * authorities. Only with libcurl. Returns ERR_UNSUPPORTED like http_client_new. */
 int https_asker_new(struct loop *loop, const struct http_asker_settings *settings,
 		    struct http_asker **ret_asker, struct err *err) MUST_USE;

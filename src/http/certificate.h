@@ -13,8 +13,7 @@
  * ERR_INVALID if there is a certificate without a key, or no key in the file; ERR_IO, ERR_SPACE. */
 int certificate_ensure(const char *certificate_file, const char *key_file,
 		       struct err *err) MUST_USE;
-/* The pin of the first certificate in a file. Caller frees. Returns ERR_INVALID or
- * ERR_NOT_FOUND. */
+/* The pin of a file's first certificate. Caller frees. Returns ERR_INVALID or ERR_NOT_FOUND. */
 int certificate_pin(const char *certificate_file, char **ret_pin, struct err *err) MUST_USE;
 
 /* The key derived from a secret (Ed25519, from its HMAC). Both sides of a connection that know the

@@ -243,8 +243,7 @@ static msec retry_after_of(CURL *easy)
 	return msec_of_seconds(seconds); /* the date may be past */
 }
 
-/* Reports the answer, also with an error: the received head is valid, whatever happened to the
- * body. */
+/* Reports the answer, also with an error: its head is valid, whatever happened to the body. */
 static void report_http_response(struct http_call *call, const struct err *err)
 {
 	long version = 0;

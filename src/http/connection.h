@@ -34,7 +34,6 @@ void http_connection_want(struct http_connection *connection, bool wants_read, b
  * connection was lost or the server closed it. */
 int http_connection_read(struct http_connection *connection, void *bytes, size_t size,
 			 size_t *ret_len, struct err *err) MUST_USE;
-/* Sends as much as there is room for, perhaps nothing. Returns ERR_IO if the connection was
- * lost. */
+/* Sends as much as there is room for, perhaps nothing. ERR_IO: the connection was lost. */
 int http_connection_write(struct http_connection *connection, const void *bytes, size_t len,
 			  size_t *ret_taken, struct err *err) MUST_USE;

@@ -26,13 +26,12 @@ int listening_open(const char *address, struct listening *ret_listening, struct 
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err) MUST_USE;
 int listening_port(int fd); /* for a TCP socket */
 bool listening_is_loopback(int fd); /* whether only this machine's programs reach it by TCP */
-/* Removes the socket's path, so that no new client finds it. Call it once, from any process that
- * serves it. */
+/* Removes the socket's path, so that no client finds it. Call it once, from any process that serves
+ * it. */
 void listening_remove(const struct listening *listening);
 void listening_done(struct listening *listening); /* closes it in this process */
 
-/* Listens on one TCP port of one address of this machine, on the loop, and passes on each client's
- * connection. */
+/* Listens on a TCP port of an address of this machine, and passes on each client's connection. */
 struct listener;
 
 struct listener_request {
@@ -41,8 +40,7 @@ struct listener_request {
 	/* Takes over a connected, non-blocking socket. */
 	void (*on_connection)(int take_fd, void *data);
 	/* No connection can be accepted (no descriptor is left). It is retried after a while, and
-	 * when the listener is enabled. This is called again only after a connection was
-	 * accepted. */
+	 * when the listener is enabled. Not called again before one was accepted. */
 	void (*on_trouble)(const struct err *err, void *data);
 	msec pause; /* time until the retry; 0: a second */
 	void *data;

@@ -100,8 +100,7 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 					 forbidden = {403, "Forbidden"};
 	const char *values[N_SINGLE] = {NULL};
 
-	/* evhttp accepts any version up to 1 and answers in it: an answer in 0.0 would have no
-	 * detectable end. */
+	/* evhttp answers in any version up to 1: an answer in 0.0 would have no detectable end. */
 	if (request->major != 1 || request->minor < 0)
 		return other_version;
 	if (!is_plain_header_value(request->uri) || strpbrk(request->uri, " \t") ||

@@ -48,8 +48,7 @@ typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);
  * made. If it returns false, the call ends with ERR_REFUSED. */
 typedef bool (*http_permit_fn)(void *data);
 
-/* Everything is copied when the call is made, except the body, which must live until the call
- * ends. */
+/* Everything is copied when the call is made, except the body, which must outlive the call. */
 struct http_request {
 	const char *method; /* "GET" … */
 	const char *url; /* absolute, http or https, without user and password */
@@ -101,7 +100,7 @@ struct http_target {
 };
 
 /* Its texts are in the arena. Returns ERR_INVALID if the URL is not absolute http or https, or has
- * a user name. The text does not show the URL, which may contain a password. `server_name` may be
+ * a user name. The error does not show the URL, which may have a password. `server_name` may be
  * NULL. */
 int http_target_read(const char *url, const char *server_name, struct arena *arena,
 		     struct http_target *ret_target, struct err *err) MUST_USE;

@@ -90,8 +90,7 @@ struct http_server {
 	SLIST_ENTRY(http_server) next; /* of all_servers */
 };
 
-/* evhttp replaces the argument of the listener's callbacks by its own, also that of the callback
- * for errors. */
+/* evhttp replaces the argument of the listener's callbacks by its own, also for errors. */
 static SLIST_HEAD(, http_server) all_servers;
 
 /* Connections. */
@@ -118,8 +117,7 @@ static void end_handshake(struct connection *connection)
 	connection->is_shaking_hands = false;
 }
 
-/* Accepts one more connection if a silent one can be closed for it: silent connections do not keep
- * out others. */
+/* Accepts one more connection if a silent one can be closed for it: they do not keep out others. */
 static void mind_limit(struct http_server *server)
 {
 	bool was_full = server->is_full;
@@ -560,8 +558,7 @@ void http_call_answer_body(struct http_call *call, int status, const char *type,
 	send_http_answer(call, status, type, body->len);
 }
 
-/* Answers in pieces. evhttp sends them as chunks, and to HTTP/1.0 callers until the connection
- * ends. */
+/* Answers in pieces. evhttp sends chunks, and to HTTP/1.0 callers until the connection ends. */
 
 static void on_taken(struct evhttp_connection *http, void *data)
 {

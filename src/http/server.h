@@ -2,8 +2,7 @@
  *
  * Each caller's resources are limited from the start, and requests of browser pages and confused
  * proxies are rejected (http/refusal.h, http/framing.h). A call is answered immediately, or held
- * and answered later; a caller that hangs up meanwhile is noticed. The program must ignore SIGPIPE.
- */
+ * and answered later; a caller that hangs up is noticed. The program must ignore SIGPIPE. */
 #pragma once
 
 #include "base/err.h"
@@ -53,7 +52,7 @@ const char *const *http_hosts_of(const struct listening *listening);
 
 int http_server_new(struct loop *loop, const struct http_server_settings *settings,
 		    struct http_server **ret_server, struct err *err) MUST_USE;
-/* Do not call it from on_call, on_end or on_gone. Calls that are held end with it: their on_gone is
+/* Do not call it from on_call, on_end or on_gone. Held calls end with it: their on_gone is
  * called. */
 void http_server_free(struct http_server *server); /* NULL is fine */
 size_t http_server_connections(const struct http_server *server);
@@ -66,8 +65,7 @@ const char *http_call_query(const struct http_call *call); /* after the '?'; NUL
 const char *http_call_peer(const struct http_call *call);
 /* The header of this name in any case; NULL: none. */
 const char *http_call_header(const struct http_call *call, const char *name);
-/* Whether it has a header that only browsers send: no page and no link may cause what it asks for.
- */
+/* Whether it has a header that only browsers send: no page or link may cause what it asks for. */
 bool http_call_is_from_browser(const struct http_call *call);
 const void *http_call_body(struct http_call *call, size_t *ret_len); /* NULL if empty */
 
@@ -84,8 +82,7 @@ void http_call_add_header(struct http_call *call, const char *name, const char *
 void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
 		      size_t len);
 
-/* The body of an answer to many calls, kept in memory once, however many callers have yet to read
- * it. */
+/* The body of an answer to many calls, in memory once, however many callers have yet to read it. */
 struct http_body;
 struct http_body *http_body_new(const void *bytes, size_t len) MUST_USE; /* copies the bytes */
 void http_body_free(struct http_body *body); /* answered calls keep it as long as they need it */
@@ -94,7 +91,7 @@ void http_call_answer_body(struct http_call *call, int status, const char *type,
 
 /* Begins the answer of a held call; its bytes are sent piece by piece until http_call_end.
  * `on_taken` is called whenever the caller has read all that was sent so far. A caller that reads
- * nothing during the server's `patience`, or meanwhile sends requests beyond the limits of one, is
+ * nothing during `patience`, or meanwhile sends requests beyond the limits of one, is
  * disconnected. */
 void http_call_begin(struct http_call *call, int status, const char *type, http_call_fn on_taken);
 void http_call_send(struct http_call *call, const void *bytes, size_t len);

@@ -170,8 +170,7 @@ static int add_header(struct curl_slist **headers, const char *header, struct er
 
 static void set_lists(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
-	/* Without this, libcurl waits for "100 Continue" before a large body, which costs a round
-	 * trip. */
+	/* Without this, libcurl waits for "100 Continue" before a large body: a round trip. */
 	int rc = add_header(&setup->headers, "Expect:", err);
 
 	for (size_t i = 0; !rc && request->headers && request->headers[i]; i++)

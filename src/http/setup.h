@@ -1,5 +1,4 @@
-/* Turns a request into options of libcurl, and its failures into errors for users. Part of the HTTP
- * client. */
+/* Turns a request into options of libcurl, and failures into errors. Part of the HTTP client. */
 #pragma once
 
 #include "base/err.h"
@@ -26,7 +25,6 @@ int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *use
 void http_setup_done(struct http_setup *setup);
 
 /* Sets the error of a transfer that failed with `code`, and returns its code. `origin` names the
- * server in messages ("https://host:port"). `detail` is libcurl's additional message, perhaps
- * empty. */
+ * server in messages ("https://host:port"). `detail` is libcurl's message, or "". */
 int http_failure_set(struct err *err, CURL *easy, CURLcode code, const char *origin,
 		     const char *detail);

@@ -55,8 +55,7 @@ static size_t number_at(const unsigned char *bytes, int n_bytes)
 	return number;
 }
 
-/* After the hello of TLS 1.2, the client's handshake has small messages, and then encrypted ones.
- */
+/* After the hello of TLS 1.2, the client's handshake has small and then encrypted messages. */
 static bool accept_record(const struct first_records *records, size_t len)
 {
 	const unsigned char *head = records->head;

@@ -41,8 +41,7 @@ struct websocket_request {
 	void (*on_room)(void *data); /* there is room to send again; may be NULL */
 	/* The last callback, called once; then the WebSocket is freed. `err` is NULL if the server
 	 * closed it properly, or rejected the request with an HTTP answer. Else it is as in
-	 * http/request.h, ERR_LIMIT for a message that is too large, ERR_INVALID for a protocol
-	 * violation. */
+	 * http/request.h, ERR_LIMIT (a message too large), ERR_INVALID (a protocol violation). */
 	void (*on_end)(const struct websocket_end *end, const struct err *err, void *end_data);
 	void *data, *end_data;
 };
@@ -57,8 +56,7 @@ void websocket_cancel(struct websocket *websocket);
  * never fails: a caller that sends much checks for room first. */
 void websocket_send(struct websocket *websocket, const void *bytes, size_t len);
 bool websocket_has_room(const struct websocket *websocket);
-/* Asks the server to close, once open and after the queued messages. `on_end` follows after the
- * server's answer. */
+/* Asks the server to close, once open and after the queued messages; then `on_end` follows. */
 void websocket_close(struct websocket *websocket);
 
 /* Stops reading, so that the server is slowed down. Messages whose last bytes were already received

@@ -1,5 +1,4 @@
-/* The handshake of a WebSocket (RFC 6455, section 4): the head of the request and the server's
- * answer. Pure. */
+/* The handshake of a WebSocket (RFC 6455, section 4): the request's head and the answer. Pure. */
 #pragma once
 
 #include "base/text.h"

@@ -69,13 +69,11 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 /* The same with a login that `log_in` creates. */
 int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 		     struct kube_api **ret_api, struct err *err) MUST_USE;
-/* Cancels all requests without calling their callbacks. Do not call it from a callback. NULL is
- * fine. */
+/* Cancels all requests without their callbacks. Do not call it from one. NULL is fine. */
 void kube_api_free(struct kube_api *api);
 /* The server's wall clock, estimated from its answers; our clock before the first answer. */
 msec kube_api_server_now(const struct kube_api *api);
-/* Sets the callback for server warnings, which replaces the login's. Each warning is reported
- * once. */
+/* Sets the callback for server warnings instead of the login's. Each is reported once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
 /* Starts a request. `request` is needed only until this returns; its resource must outlive the

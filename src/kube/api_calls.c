@@ -151,7 +151,7 @@ void kube_api_free(struct kube_api *api)
 	free(api);
 }
 
-/* Resumes the calls that waited for the credential, or fails them. Their callbacks may end other
+/* Resumes the calls that waited for the credential, or fails them. Callbacks may end other
  * calls. */
 static void end_refresh(const struct err *err, void *data)
 {

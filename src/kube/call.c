@@ -130,8 +130,8 @@ static void handle_kube_success(struct kube_call *call, const struct http_answer
 	}
 }
 
-/* The searched object does not exist, so the create had no effect. It is sent again, unless it was
- * lost too often. */
+/* The searched object does not exist, so the create had no effect: it is sent again, unless lost
+ * too often. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
 	struct err err = {0};
@@ -204,8 +204,8 @@ static void end_try(const struct http_answer *answer, const struct err *err, voi
 		refuse(call);
 		return;
 	}
-	/* API servers close the connection after a 401, and libcurl may miss the body: then the
-	 * code suffices. */
+	/* API servers close the connection after a 401, and libcurl may miss the body: the code
+	 * suffices. */
 	if (!answer || (err && answer->status != 401 && answer->status != 429)) {
 		handle_kube_try_lost(call, err);
 		return;
@@ -239,8 +239,7 @@ static void end_socket(const struct websocket_end *end, const struct err *err, v
 		handle_kube_refusal(call, &answer);
 }
 
-/* A credential that expires soon is renewed before use, but only once, in case the new one expires
- * soon as well. */
+/* A credential that expires soon is renewed before use, but once, in case the new one does, too. */
 static bool needs_refresh(const struct kube_call *call)
 {
 	const struct kube_login *login = call->api->login;

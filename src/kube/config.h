@@ -73,8 +73,7 @@ struct kube_config {
 	struct kube_user user;
 };
 
-/* The search of this process's environment, without command-line options. Borrows from the
- * environment. */
+/* The search of this process's environment, from which it borrows, without command-line options. */
 struct kube_config_search kube_config_search_here(void);
 
 /* Returns ERR_UNREACHABLE if no kubeconfig has content and this is no Pod. Returns ERR_INVALID if a

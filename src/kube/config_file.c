@@ -380,8 +380,7 @@ static bool has_scheme(const char *url, const char *scheme)
 	       strncasecmp(url, scheme, strlen(scheme)) == 0;
 }
 
-/* A server without a scheme is http without a path (rest.DefaultServerURL). Query and fragment are
- * dropped. */
+/* A server without a scheme is http without a path (rest.DefaultServerURL). A query is dropped. */
 static const char *server_of(const struct kube_config_entry *entry)
 {
 	const char *said = kube_config_text(entry, "server"), *text = said ? said : "";
@@ -488,8 +487,7 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ku
 			"a certificate needs its key: client-key-data or client-key");
 }
 
-/* Kubernetes 1.26 removed these login methods; only OpenID Connect is left, which plug-ins do as
- * well. */
+/* Kubernetes 1.26 removed these login methods; OpenID Connect is left, which plug-ins do, too. */
 static void refuse_provider(const struct kube_config_entry *entry)
 {
 	const struct json *provider = json_get(entry->value.value, "auth-provider");

@@ -80,8 +80,7 @@ static int kube_config_files_read(const struct kube_config_search *search,
 	return read_kubeconfig_file(files, path, false, err);
 }
 
-/* Returns ERR_INVALID if any file has faults. The text has the first; `faults` (may be NULL) gets
- * each. */
+/* Returns ERR_INVALID if any file has faults, with the first; `faults` (may be NULL) gets each. */
 static int check_kube_config_faults(struct kube_config_files *files, struct text *faults,
 				    struct err *err)
 {

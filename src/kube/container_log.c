@@ -33,13 +33,11 @@ static struct log_next decide_next_log_stream(const struct log_follow *follow, e
 
 	if (follow->container.has_ended && follow->n_vain >= most)
 		return give_up;
-	/* If the container has exited since the stream began, its log is read once more without
-	 * delay. */
+	/* If the container has exited since the stream began, its log is read again now. */
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
 	    follow->n_vain <= 1)
 		return (struct log_next){LOG_STEP_STREAM, 0};
-	/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node is asked half as
-	 * often. */
+	/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. An unreachable node: half as often. */
 	msec first = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
 	msec wait = backoff_pause(first, LONGEST_WAIT, follow->n_vain ? follow->n_vain : 1);
 
@@ -75,8 +73,7 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 	return decide_next_log_stream(follow, end, jitter);
 }
 
-/* Stamps. base/text reads the whole seconds. The fraction is finer than its milliseconds and is
- * read here. */
+/* Stamps. base/text reads the whole seconds. The fraction is finer and is read here. */
 
 #define NSEC_PER_MSEC ((log_stamp) 1000000)
 #define NSEC_PER_SECOND ((log_stamp) 1000000000)
@@ -170,8 +167,7 @@ static bool log_seen_is_same_place(const struct log_seen *a, const struct log_se
 	       run_a->hash == run_b->hash;
 }
 
-/* The earliest and latest stamp of the last lines, and of the open one; LOG_STAMP_NONE if none has
- * one. */
+/* The earliest and latest stamp of the last lines and the open one; LOG_STAMP_NONE: none. */
 static void find_known_stamps(const struct log_lines *lines, log_stamp *ret_earliest,
 			      log_stamp *ret_latest)
 {

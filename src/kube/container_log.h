@@ -79,8 +79,7 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 #define LOG_STAMP_SIZE 35 /* "2026-01-02T03:04:05.123456789+01:00" */
 
 /* What a kubelet puts before each line of a log, RFC 3339 with nanoseconds (timeFormatOut in
- * k8s.io/cri-client/pkg/logs): nanoseconds since 1970, above 0; LOG_STAMP_NONE if a line has no
- * stamp. */
+ * k8s.io/cri-client/pkg/logs): nanoseconds since 1970, above 0; LOG_STAMP_NONE: no stamp. */
 typedef int64_t log_stamp;
 #define LOG_STAMP_NONE ((log_stamp) 0)
 
@@ -136,8 +135,8 @@ struct log_lines {
 	void *data;
 };
 
-/* A stream begins. `is_other`: it is of another container than the last stream, so known lines need
- * not come again. */
+/* A stream begins. `is_other`: of another container than the last one, so known lines need not come
+ * again. */
 void log_lines_begin(struct log_lines *lines, bool is_other);
 /* Appends the `sinceTime` to request. Returns false if the stream must start from the beginning. */
 bool log_lines_add_since(const struct log_lines *lines, struct text *text);

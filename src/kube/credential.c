@@ -269,8 +269,7 @@ static int refuse_ended(const struct kube_config *config, const char *what, msec
 		config->user.name, what, text_of(&when));
 }
 
-/* Checks a credential that is never renewed. A token's file is rewritten regularly, so the server
- * judges it. */
+/* Checks a credential that is never renewed. A token's file is rewritten: the server judges it. */
 static int check_end(const struct kube_config *config, const struct kube_credential *credential,
 		     struct err *err)
 {

@@ -1,5 +1,4 @@
-/* Parses just enough of X.509's DER (RFC 5280, 4.1) and of JSON Web Tokens to find the expiry
- * time. */
+/* Parses just enough of X.509's DER (RFC 5280, 4.1) and of JSON Web Tokens for the expiry time. */
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"

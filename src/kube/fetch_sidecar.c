@@ -105,8 +105,7 @@ static struct json *add_sidecar(struct json *spec, const struct json *container)
 	return sidecar;
 }
 
-/* The same script runs in every replica, so every replica has the directories. Two of them may be
- * on one volume. */
+/* The same script runs in every replica, so all have the directories. Two may be on one volume. */
 void fetch_sidecar_add(const struct job *job, const struct role *role, int index, struct json *spec,
 		       struct json *container)
 {

@@ -3,8 +3,7 @@
  *
  * No process can enter an exited container, and Kubernetes ends the Pod with it. So each directory
  * to fetch is a volume. A sidecar of the same image mounts it and sleeps until the Pod is deleted.
- * The job's other Pods have the volume too, but no sidecar. Pure: nothing in this file talks to a
- * cluster. */
+ * The job's other Pods have the volume too, but no sidecar. Pure. */
 #pragma once
 
 #include "base/json.h"

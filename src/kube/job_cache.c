@@ -1,5 +1,4 @@
-/* A mirror for each kind stores `struct cached_object`; the table of a job has pointers to the same
- * ones. */
+/* A mirror for each kind stores `struct cached_object`; a job's table has pointers to them. */
 #include "kube/job_cache.h"
 
 #include "base/mem.h"

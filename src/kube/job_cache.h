@@ -2,8 +2,7 @@
  * jobs and followers there are. Each job's own objects are found without a scan of the others.
  *
  * A Pod is stored as a struct (kube/job_pod.h), a Service of a TFJob only as its owner, any other
- * object as JSON. Changes are reported to the followers of the job, which read the current state
- * from here. */
+ * object as JSON. Changes are reported to the job's followers, which read the state from here. */
 #pragma once
 
 #include "base/json.h"
@@ -67,7 +66,7 @@ struct job_follower_settings {
 	/* A Pod was added (`before` is NULL), changed, or deleted (`now` is NULL). Both live until
 	 * this returns. Called before on_change. */
 	void (*on_pod)(const struct job_pod *before, struct job_pod *now, void *data);
-	/* An object of this name was added, changed or deleted. Also called before the kind is
+	/* An object of this name was added, changed or deleted, perhaps before the kind is
 	 * synced. */
 	void (*on_change)(enum job_cache_kind kind, const char *name, void *data);
 	/* All objects of this kind are known, for the first time or again. */
@@ -93,8 +92,7 @@ void job_follower_ask_warnings(struct job_follower *follower);
 
 /* Whether all objects of this kind are known, as of the last event. */
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind);
-/* Whether they show one moment, or are not watched; false while they are listed again
- * (kube/mirror.h). */
+/* Whether they show one moment, or are not watched; false while they are listed again. */
 bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind);
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind);
 /* An object of the job; NULL: none. Borrowed until the loop runs. */

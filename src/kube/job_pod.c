@@ -1,5 +1,5 @@
-/* From general to particular: the Pod's own status, then the training container, then why the Pod
- * has to end. */
+/* From general to particular: the Pod's own status, the training container, then why the Pod has to
+ * end. */
 #include "kube/job_pod.h"
 
 #include "base/exit_code.h"
@@ -43,8 +43,7 @@ static bool parse_label_number(const char *text, int most, int *ret_number)
 	return true;
 }
 
-/* Which replica of its job it is. The values name its log files, regardless of the origin of the
- * labels. */
+/* Which replica of its job it is. The values name its log files, whatever the labels' origin. */
 static bool read_labels(const struct json *metadata, struct job_pod *pod)
 {
 	const struct pod_labels labels = pod_labels_of(metadata);
@@ -304,8 +303,7 @@ static const char *last_words(struct arena *arena, const char *message)
 	return first_line(arena, text_of(&words));
 }
 
-/* An exit code is the program's own; the run-time has messages for a program that it could not
- * start. */
+/* An exit code is the program's own; the run-time has messages for what it could not start. */
 static const char *describe_failed_init(const struct json *container, const struct json *terminated,
 					struct arena *arena)
 {
@@ -344,8 +342,8 @@ static void read_init_containers(const struct json *status, struct job_pod *pod)
 }
 
 /* The reason of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". The container's cause of
- * death is more specific. The exit code of a program that was asked to end is not: a 0 after saving
- * is no success. */
+ * death is more specific. The exit code of a program that was asked to end is not: 0 is no success
+ * then. */
 static void read_reason_of_pod(const struct json *status, struct job_pod *pod)
 {
 	const char *reason = pod_text_of(status, "reason");

@@ -21,8 +21,7 @@ struct job_pod {
 	int n_restarts; /* of that container in this Pod */
 	int64_t version; /* 0: not a number */
 	/* A starting replica has a reason and a message if something blocks it; the obstacle may be
-	 * temporary. An exit code of 128 + n, the shell's convention for death by signal, sets the
-	 * signal. */
+	 * temporary. An exit code of 128 + n, as shells have it, sets the signal. */
 	struct observed_replica seen;
 };
 

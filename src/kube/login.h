@@ -1,6 +1,6 @@
 /* A resolved login at an API server: address and user, regardless of their origin, and the HTTP
- * headers that carry it. kube/api.h makes requests with it; a kubeconfig file, a service account or
- * flags fill it. */
+ * headers that carry it. kube/api.h uses it; a kubeconfig file, a service account or flags fill
+ * it. */
 #pragma once
 
 #include "base/err.h"
@@ -19,8 +19,7 @@ typedef void (*kube_refreshed_fn)(const struct err *err, void *data);
 /* Renews a credential that expires, for instance from a token's file or a plug-in. Only one renewal
  * runs at a time. It is called before a request when one of the times below has passed, and with
  * was_refused after the server answered 401. It writes the new credential into `login->credential`
- * and sets those times. Then it calls `done` once, either before it returns or later from the loop.
- */
+ * and sets those times. Then it calls `done` once, before it returns or later from the loop. */
 typedef void (*kube_refresh_fn)(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
 				void *done_data);
 

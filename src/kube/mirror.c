@@ -1,4 +1,4 @@
-/* Lists, watches and waits as kube/reflection.h decides, and stores the projected part of each
+/* Lists, watches and waits as kube/reflection.h decides, and stores the projection of each
  * object. */
 #include "kube/mirror.h"
 
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After which the connection of a watch counts as lost: servers send a bookmark about once a
- * minute. */
+/* After which the connection of a watch counts as lost: servers send a bookmark each minute. */
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
 #define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
 #define LIST_ENDS "k8s.io/initial-events-end"

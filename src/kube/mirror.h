@@ -16,8 +16,7 @@ struct kube_mirror_settings {
 	const char *object_name; /* only the object of this name; NULL: all */
 
 	/* Returns the part of the object to store; NULL: store nothing. `before` is the part stored
-	 * so far, or NULL. The mirror drops it and stores the result, which may be the same
-	 * pointer. */
+	 * so far, or NULL. The mirror stores the result instead; it may be the same pointer. */
 	void *(*project)(const struct json *object, void *before, void *data);
 	/* The object was deleted: frees the stored part. */
 	void (*release)(void *kept, void *data);

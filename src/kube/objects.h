@@ -18,7 +18,7 @@
 
 struct tfjob_manner; /* kube/tfjob_objects.h */
 
-/* Labels of all objects, and of Pods. Kubeflow's own labels are set too, for tools that search for
+/* Labels of all objects, and of Pods. Kubeflow's own are set too, for tools that search for
  * them. */
 #define OBJECTS_LABEL_MANAGED_BY "app.kubernetes.io/managed-by"
 #define OBJECTS_MANAGED_BY "muster"
@@ -26,7 +26,7 @@ struct tfjob_manner; /* kube/tfjob_objects.h */
 #define OBJECTS_LABEL_ROLE "muster/role"
 #define OBJECTS_LABEL_INDEX "muster/index"
 #define OBJECTS_LABEL_ATTEMPT "muster/attempt"
-/* Only on ConfigMaps that Pods read, files or the cluster. They may be large, so a list of jobs
+/* Only on ConfigMaps that Pods read, files or the cluster. They may be large: a list of jobs
  * excludes them. */
 #define OBJECTS_LABEL_PART "muster/part"
 #define OBJECTS_PART_FILES "files"
@@ -93,8 +93,7 @@ struct json *objects_metadata_new(const struct job *job, const char *name,
 /* The ownerReferences of objects that the owner owns. */
 struct json *objects_owner_references_new(const char *job_name, const char *owner_uid) MUST_USE;
 
-/* The owner in an object's metadata that controls it, or else the first; a client may set several.
- * NULL: none. */
+/* The owner in an object's metadata that controls it, or else the first of several. NULL: none. */
 const struct json *objects_owner_of(const struct json *metadata);
 
 /* An immutable ConfigMap that Pods read, without its data. */

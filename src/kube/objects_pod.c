@@ -168,8 +168,7 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	json_set(container, "env", list);
 }
 
-/* The peers wait for a lost replica or fail soon; the cluster's default of 5 minutes would be lost
- * time. */
+/* The peers wait for a lost replica or fail soon; the default of 5 minutes would be lost time. */
 static void add_lost_node_toleration(struct json *spec)
 {
 	struct json *list = json_array_at(spec, "tolerations");

@@ -96,8 +96,7 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 	return 0;
 }
 
-/* A Secret of another job or with another owner (422) is left unchanged. That, and a missing one,
- * is no error. */
+/* A Secret of another job or with an owner (422) is left unchanged. That, or none, is no error. */
 static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)
 {

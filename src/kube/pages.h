@@ -1,5 +1,4 @@
-/* A list of any length, read in pages and passed on one object at a time: only one page is in
- * memory. */
+/* A list of any length, read in pages and passed on by object: only one page is in memory. */
 #pragma once
 
 #include "base/json.h"
@@ -28,8 +27,7 @@ typedef void (*kube_begin_fn)(void *data);
 
 /* The same, but waits: runs the API's loop, which must not be running, until the list has ended.
  * `on_begin` is called first, and again if the server dropped the list meanwhile. After
- * LIMIT_LIST_TRIES tries the error is ERR_UNREACHABLE, as when a callback stopped the loop. Other
- * errors as above. */
+ * LIMIT_LIST_TRIES tries the error is ERR_UNREACHABLE, as when a callback stopped the loop. */
 int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data,
 		    struct err *err) MUST_USE;

@@ -7,8 +7,7 @@
 #define FIRST_BACKOFF ((msec) 800)
 #define LONGEST_BACKOFF (30 * MSEC_PER_SECOND)
 #define QUIET_TIME (120 * MSEC_PER_SECOND) /* after which failures no longer count */
-/* A watch that ends immediately without an event is a fault, not an end: it must not cause a busy
- * loop. */
+/* A watch that ends immediately without an event is a fault: it must not cause a busy loop. */
 #define SHORTEST_WATCH MSEC_PER_SECOND
 #define LONGEST_STREAM (60 * MSEC_PER_SECOND) /* until all objects have come */
 #define LONGEST_SILENCE (90 * MSEC_PER_SECOND) /* without a bookmark */

@@ -46,14 +46,12 @@ struct reflection_end {
 void reflection_begin(struct reflection *reflection, instant now);
 /* Starts the step. */
 void reflection_start(struct reflection *reflection, instant now);
-/* All objects have come, from pages or stream, as of this version. After pages the watch is due
- * immediately. */
+/* All objects have come, as of this version. After pages the watch is due immediately. */
 void reflection_listed(struct reflection *reflection, const char *version, instant now);
 /* An event or a bookmark arrived. */
 void reflection_observe(struct reflection *reflection, const char *version);
 /* Abandons the current step: a new list of all objects is due at `at`. */
 void reflection_list_again(struct reflection *reflection, instant at);
-/* The step has ended; decides the next step and its time. `jitter` is a random number from 0 to
- * 1. */
+/* The step has ended; decides the next one and its time. `jitter` is a random number, 0 to 1. */
 void reflection_ended(struct reflection *reflection, const struct reflection_end *end, instant now,
 		      double jitter);

@@ -43,8 +43,7 @@ extern const struct kube_resource kube_cluster_role_bindings, kube_cluster_roles
 	kube_deployments, kube_namespaces, kube_role_bindings, kube_roles, kube_service_accounts,
 	kube_validating_webhooks;
 
-/* The resource of an object by its "kind": a kind of a job or of an operator; NULL for any
- * other. */
+/* The resource of an object by its "kind", of a job or of an operator; NULL for any other. */
 const struct kube_resource *kube_resource_of(const struct json *object);
 
 struct kube_parameter {
@@ -69,8 +68,7 @@ struct kube_request {
 	bool is_relayed; /* a kubelet behind the server answers: its failure is not retried */
 };
 
-/* The body of a delete that affects only the object of this uid, not a newer one of the same
- * name. */
+/* The body of a delete that affects only the object of this uid, not a newer one of its name. */
 struct json *kube_delete_options_new(const char *uid) MUST_USE;
 
 /* Appends "SERVER/api/v1/namespaces/N/pods/NAME/log?follow=true", with all parts escaped. */

@@ -49,8 +49,8 @@ struct request_limiter {
 };
 
 /* Returns true if the slot is taken, now or before. False: the request waits, and on_slot is called
- * once, from another's request_slot_release, when the slot is taken. Do not move `slot` until it is
- * released. */
+ * once, from another's request_slot_release, when the slot is taken. Do not move `slot`
+ * meanwhile. */
 bool request_slot_acquire(struct request_slot *slot, struct request_limiter *limiter,
 			  enum request_kind kind, const char *tenant, void (*on_slot)(void *data),
 			  void *data);

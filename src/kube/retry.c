@@ -13,8 +13,7 @@ bool kube_asks_to_wait(const struct kube_status *status)
 	return status->code == 429 || (status->code >= 500 && status->retry_after >= 0);
 }
 
-/* An earlier try may have caused this answer: its object was deleted, exists already, or has
- * changed. */
+/* An earlier try may have caused this answer: its object was deleted, exists or has changed. */
 static bool tells_of_earlier_try(const struct kube_outcome *outcome)
 {
 	const struct kube_status *status = &outcome->status;

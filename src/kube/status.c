@@ -26,8 +26,8 @@ static bool is_about_to_be_there(const char *message)
 
 static enum kube_refusal forbidden(const char *message)
 {
-	/* The authorizer's words only: quotas and admission also answer 403, and no RBAC rule helps
-	 * there. */
+	/* The authorizer's words only: quotas and admission also answer 403, where no RBAC rule
+	 * helps. */
 	if (strstr(message, " cannot ") && strstr(message, " resource "))
 		return KUBE_REFUSED_RIGHT;
 	if (strstr(message, "exceeded quota"))

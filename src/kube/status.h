@@ -37,8 +37,7 @@ struct kube_status {
 int kube_status_read(const struct kube_request *request, const char *own_namespace, int http_code,
 		     const char *body, size_t len, struct kube_status *ret_status, struct err *err);
 
-/* The same for a parsed Status object, as in a watch. `http_code` is used if the object has no
- * code. */
+/* The same for a parsed Status object, as in a watch. `http_code` counts if it has no code. */
 int kube_status_of(const struct kube_request *request, const char *own_namespace, int http_code,
 		   const struct json *object, struct kube_status *ret_status, struct err *err);
 
@@ -46,12 +45,10 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 enum kube_refusal kube_refusal_of(int http_code, const char *message);
 /* The server's part of the text of an error above. */
 const char *kube_refusal_said(const char *sentence);
-/* The part of the text that does not name the object, so that one message can cover many
- * objects. */
+/* The part of the text that does not name the object: one message can cover many objects. */
 const char *kube_refusal_why(const char *sentence);
 
-/* The warnings of a server, each reported once. Zero it to begin; without `fn` they are only
- * recorded. */
+/* The warnings of a server, each reported once. Zero it to begin; `fn` NULL: only recorded. */
 struct kube_warnings {
 	kube_warning_fn fn;
 	void *data;
@@ -62,6 +59,6 @@ struct kube_warnings {
 /* Reports the warnings of the answer that were not reported before. */
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer);
 void kube_warnings_done(struct kube_warnings *warnings);
-/* The unquoted text of a `Warning` header (RFC 7234: `299 - "text"`); NULL if it is malformed.
- * Caller frees. */
+/* The unquoted text of a `Warning` header (RFC 7234: `299 - "text"`); NULL: malformed. Caller
+ * frees. */
 char *kube_warning_text(const char *value) MUST_USE;

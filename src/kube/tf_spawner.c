@@ -70,8 +70,7 @@ static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, st
 	text_addf(text, "]}, \"task\": {\"type\": \"worker\", \"index\": %d}}", index);
 }
 
-/* A later variable of the same name replaces the value and keeps the position, as in a Python
- * dict. */
+/* A later variable of its name replaces the value and keeps the position, as in a Python dict. */
 static void set_variable(struct json *container, const char *name, const char *value)
 {
 	struct json *entry = pod_template_find(json_get(container, "env"), "name", name);
@@ -98,8 +97,7 @@ static void set_environment(const struct tf_spawner *wanted, int index, struct j
 		set_variable(container, wanted->env[i].name, wanted->env[i].value);
 }
 
-/* TF-Spawner joined the lines with "&&", which broke loops and comments; -e has the intended
- * effect. */
+/* TF-Spawner joined the lines with "&&", which broke loops and comments; -e does not. */
 static struct json *command_new(const char *script)
 {
 	static const char *const words[] = {"/bin/bash", "-e", "-c"};

@@ -41,8 +41,7 @@ struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid)
  * unknown status fields, including those that muster needs after a restart. */
 #define TFJOB_DEFINITION "tfjobs.kubeflow.org"
 
-/* Returns ERR_UNSUPPORTED, with advice, if the definition prunes what muster writes into a
- * status. */
+/* Returns ERR_UNSUPPORTED, with advice, if the definition prunes what we write into a status. */
 int tfjob_definition_check(const struct json *definition, struct err *err) MUST_USE;
 /* The same, judged by the answer to a write of a whole status. */
 int tfjob_definition_check_answer(const struct json *tfjob, struct err *err) MUST_USE;

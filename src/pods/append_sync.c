@@ -52,8 +52,7 @@ static struct append_sync_file *add_file(struct append_sync_folder *folder, cons
 	return &folder->files[folder->n_files++];
 }
 
-/* A file that starts again becomes a new file: a reader that has the old one open reads that to its
- * end. */
+/* A file that starts again becomes a new file: a reader of the old one reads that to its end. */
 static int replace_growing_file(struct kube_append_sync *sync, const char *path, struct err *err)
 {
 	char *parent CLEANUP(mem_free_text) = file_folder_of(path);

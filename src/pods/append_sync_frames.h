@@ -13,8 +13,7 @@ struct append_sync_frames {
 	uint64_t n_missing; /* bytes of the piece that has started */
 };
 
-/* Receives the pieces. After a function has returned an error, with `err` set, no other is
- * called. */
+/* Receives the pieces. After a function has returned an error, with `err`, no other is called. */
 struct append_sync_reader {
 	/* The next `len` bytes belong to this file at this offset; 0: it is new, or starts again.
 	 * The path is relative and never leads outside. */

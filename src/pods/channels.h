@@ -58,8 +58,7 @@ void kube_channels_add_size(struct text *message, int columns, int rows);
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err) MUST_USE;
 
-/* A port-forward of one port. The server starts both channels with the port, in two bytes; we do
- * not. */
+/* A port-forward of one port. The server starts both channels with the port, in two bytes. */
 
 /* The only sub-protocol of these messages. */
 #define KUBE_PORT_FRAMES_V4 "v4.channel.k8s.io"

@@ -24,7 +24,7 @@ struct kube_exec_request {
 
 	/* Output of KUBE_CHANNEL_OUTPUT or KUBE_CHANNEL_ERROR_OUTPUT. May pause or cancel. */
 	void (*on_output)(enum kube_channel channel, const char *bytes, size_t len, void *data);
-	/* There is room for input: called at the start, and whenever there is room again. NULL: no
+	/* There is room for input: called at the start, and when there is room again. NULL: no
 	 * input. */
 	void (*on_room)(void *data);
 	/* The last call, once. `err` is NULL when the command exited, with `exit_code`;
@@ -37,14 +37,13 @@ struct kube_exec_request {
 /* The request is needed only until this returns. It is freed after on_end or by kube_exec_cancel;
  * either must come before kube_api_free. */
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request);
-/* Closes the connection without a callback; the command may continue in the Pod. Not from `on_end`.
- * NULL is fine. */
+/* Closes the connection without a callback; the command may continue. Not from `on_end`. NULL is
+ * fine. */
 void kube_exec_cancel(struct kube_exec *exec);
 
 /* False before the first on_room. */
 bool kube_exec_has_room(const struct kube_exec *exec);
-/* Always takes the bytes; a caller that sends much checks for room before. Not before the first
- * on_room. */
+/* Always takes the bytes: check for room before sending much. Not before the first on_room. */
 void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len);
 /* Ends the input after what was sent. ERR_UNSUPPORTED: the server is too old for that. */
 int kube_exec_end_input(struct kube_exec *exec, struct err *err) MUST_USE;

@@ -28,7 +28,7 @@ struct kube_script_request {
 	/* There is room for input, after the answer. May cancel. NULL: no input. */
 	void (*on_room)(void *data);
 	/* The last call, once. After success, `err` is NULL and `warnings` are the lines on stderr,
-	 * "" if none. */
+	 * or "". */
 	void (*on_end)(const char *warnings, const struct err *err, void *data);
 	void *data;
 };

@@ -358,8 +358,7 @@ int pod_server_run(const struct pod_server_settings *settings, int *ret_exit_cod
 		.settings = settings, .pipe_fd = -1, .log_fd = -1};
 	sigset_t signals;
 
-	/* We adopt processes that the training leaves behind, and nothing that it runs gains
-	 * permissions. */
+	/* We adopt what the training leaves behind, and nothing that it runs gains permissions. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	int rc = start_pod_server(&server, err);
