@@ -54,13 +54,6 @@ static void handle_view_trouble(struct job_view *view, const struct err *err)
 	}
 }
 
-static void record_free(struct store_record *record)
-{
-	if (record)
-		store_record_done(record);
-	free(record);
-}
-
 static void store_viewed_record(struct job_view *view, struct store_record take_record)
 {
 	bool is_other = view->record && !text_equals(view->record->uid, take_record.uid);
@@ -70,9 +63,9 @@ static void store_viewed_record(struct job_view *view, struct store_record take_
 		store_record_done(&take_record);
 		return;
 	}
-	record_free(view->record);
-	view->record = mem_new(sizeof(*view->record));
-	*view->record = take_record;
+	store_record_done(&view->stored);
+	view->stored = take_record;
+	view->record = &view->stored;
 	view->record_change = view->n_changes + 1;
 }
 
@@ -216,7 +209,7 @@ void job_view_free(struct job_view *view)
 	job_cache_free(view->cache);
 	loop_watch_free(view->lease_timer);
 	free(view->supervisor);
-	record_free(view->record);
+	store_record_done(&view->stored);
 	job_free(view->job);
 	free(view->name);
 	free(view);

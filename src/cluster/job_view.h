@@ -29,7 +29,8 @@ struct job_view {
 	/* These need a view that is synced. */
 	int64_t n_changes; /* goes up with every change, from 1 */
 	/* The record as last seen, also after its deletion; NULL when there never was one. */
-	struct store_record *record;
+	const struct store_record *record;
+	struct store_record stored;
 	int64_t record_change; /* the number of the change that last changed the record */
 	bool is_gone; /* the job was deleted, or another job has its name */
 

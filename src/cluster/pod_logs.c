@@ -379,18 +379,21 @@ void pod_logs_free(struct pod_logs *logs)
 	free(logs);
 }
 
-static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
+static struct pod_log *log_new(struct pod_logs *logs, const struct job_pod *pod)
 {
 	struct arena *arena = arena_new();
 	struct pod_log *log = arena_take(arena, sizeof(*log));
 
 	log->arena = arena;
 	log->logs = logs;
-	log->name = *name;
-	log->name.uid = arena_copy_text(arena, name->uid);
-	log->name.pod_name = arena_copy_text(arena, name->pod_name);
-	log->name.container = arena_copy_text(arena, name->container);
-	log->name.role = arena_copy_text(arena, name->role);
+	log->name = (struct pod_log_name){
+		arena_copy_text(arena, pod->name),
+		arena_copy_text(arena, pod->uid),
+		arena_copy_text(arena, pod->container),
+		arena_copy_text(arena, pod->seen.role),
+		pod->seen.index,
+		pod->seen.attempt,
+	};
 	log->timer = loop_new_timer(logs->settings.api->loop, pod_log_begin_stream, log);
 	logs->n_open++;
 	return log;
@@ -415,50 +418,33 @@ static void apply_container_state(struct pod_log *log, const struct log_containe
 		loop_timer_arm_after(log->timer, log->call ? LINGERING : 0);
 }
 
-void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
-		     const struct log_container *container)
-{
-	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
-	struct pod_log *log = entry->kept;
-	struct log_name written;
-
-	/* Lines that an earlier muster process wrote are sent again, as a whole. */
-	if (!log && logs->settings.folder &&
-	    log_name_make(name->role, name->index, name->attempt, &written, NULL) == 0)
-		log_writer_remove(logs->settings.folder, &written);
-	if (log && !text_equals(log->name.uid, name->uid)) {
-		free_log(log);
-		log = NULL;
-	}
-	entry->kept = log ? log : log_new(logs, name);
-	/* If only the present log is wanted, it ends there. */
-	apply_container_state(entry->kept, &(struct log_container){
-						   .has_ended = container->has_ended ||
-								logs->settings.ends_at_once,
-						   .is_ending = container->is_ending,
-						   .n_restarts = container->n_restarts,
-					   });
-}
-
 void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
-	const struct pod_log_name name = {
-		.pod_name = pod->name,
-		.uid = pod->uid,
-		.container = pod->container,
-		.role = seen->role,
-		.index = seen->index,
-		.attempt = seen->attempt,
-	};
+	struct log_name written;
+
+	if (seen->started_at == MSEC_UNSET)
+		return;
+	struct mirror_entry *entry = mirror_table_put(&logs->table, pod->name);
+	struct pod_log *log = entry->kept;
+
+	/* Lines that an earlier muster process wrote are sent again, as a whole. */
+	if (!log && logs->settings.folder &&
+	    log_name_make(seen->role, seen->index, seen->attempt, &written, NULL) == 0)
+		log_writer_remove(logs->settings.folder, &written);
+	if (log && !text_equals(log->name.uid, pod->uid)) {
+		free_log(log);
+		log = NULL;
+	}
+	entry->kept = log ? log : log_new(logs, pod);
+	/* If only the present log is wanted, it ends there. */
 	const struct log_container container = {
-		.has_ended = !observed_is_live(seen),
+		.has_ended = !observed_is_live(seen) || logs->settings.ends_at_once,
 		.is_ending = observed_was_asked_to_end(seen),
 		.n_restarts = pod->n_restarts,
 	};
 
-	if (seen->started_at != MSEC_UNSET)
-		pod_logs_follow(logs, &name, &container);
+	apply_container_state(entry->kept, &container);
 }
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)

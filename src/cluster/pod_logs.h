@@ -47,11 +47,8 @@ struct pod_logs_settings {
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings) MUST_USE;
 void pod_logs_free(struct pod_logs *logs); /* NULL is fine */
 
-/* Follows the log of a Pod whose container has started; later calls report the state of the
+/* Follows the log of a Pod once its container has started; later calls report the state of the
  * container. A Pod of that name with another uid replaces the previous one. */
-void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
-		     const struct log_container *container);
-/* The same for a Pod as the cluster shows it. */
 void pod_logs_update(struct pod_logs *logs, const struct job_pod *pod);
 /* The Pod of this name no longer exists. This and the next two accept NULL. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);

@@ -7,29 +7,32 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The files to read: --kubeconfig, KUBECONFIG, ~/.kube/config (client-go's loader.go). */
-struct kube_config_files {
-	struct kube_config_file *list[KUBE_CONFIG_FILES_LIMIT];
-	size_t count;
+/* The state of one kube_config_read. */
+struct reading {
+	const struct kube_config_search *search;
+	/* --kubeconfig, KUBECONFIG, ~/.kube/config (client-go's loader.go). */
+	struct kube_config_file *files[KUBE_CONFIG_FILES_LIMIT];
+	size_t n_files;
 	struct text tried; /* the paths that were tried, for messages */
+	struct kube_config *config;
 };
 
 #define FILE_OF_HOME "/.kube/config"
 
 /* An unreadable kubeconfig is an invalid file, whatever the reason; it may be missing unless
  * must_exist is set. */
-static int read_kubeconfig_file(struct kube_config_files *files, const char *path, bool must_exist,
+static int read_kubeconfig_file(struct reading *reading, const char *path, bool must_exist,
 				struct err *err)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
 
-	text_addf(&files->tried, "%s%s", files->tried.len > 0 ? ", " : "", path);
-	for (size_t i = 0; i < files->count; i++)
-		if (text_equals(files->list[i]->path, path))
+	text_addf(&reading->tried, "%s%s", reading->tried.len > 0 ? ", " : "", path);
+	for (size_t i = 0; i < reading->n_files; i++)
+		if (text_equals(reading->files[i]->path, path))
 			return 0;
-	if (files->count == KUBE_CONFIG_FILES_LIMIT)
+	if (reading->n_files == KUBE_CONFIG_FILES_LIMIT)
 		return err_set(err, ERR_INVALID, "kubeconfig: more than %d kubeconfig files",
 			       KUBE_CONFIG_FILES_LIMIT);
 	int rc = file_read_whole(path, KUBE_CONFIG_SIZE_LIMIT, &bytes, &len, err);
@@ -43,12 +46,12 @@ static int read_kubeconfig_file(struct kube_config_files *files, const char *pat
 		return ERR_INVALID;
 	}
 	folder = kube_config_folder(path);
-	files->list[files->count++] = kube_config_file_new(path, folder, bytes, len);
+	reading->files[reading->n_files++] = kube_config_file_new(path, folder, bytes, len);
 	explicit_bzero(bytes, len);
 	return 0;
 }
 
-static int read_kubeconfig_list(struct kube_config_files *files, const char *list, struct err *err)
+static int read_kubeconfig_list(struct reading *reading, const char *list, struct err *err)
 {
 	int rc = 0;
 
@@ -57,7 +60,7 @@ static int read_kubeconfig_list(struct kube_config_files *files, const char *lis
 		char *path CLEANUP(mem_free_text) = mem_copy_bytes(list, len);
 
 		if (len > 0)
-			rc = read_kubeconfig_file(files, path, false, err);
+			rc = read_kubeconfig_file(reading, path, false, err);
 		list += len;
 		list += *list == ':';
 	}
@@ -66,29 +69,29 @@ static int read_kubeconfig_list(struct kube_config_files *files, const char *lis
 
 /* Finds and reads the files of the search; malformed ones have faults. Returns ERR_INVALID if the
  * file of an option does not exist, a file is unreadable, or there are too many. */
-static int kube_config_files_read(const struct kube_config_search *search,
-				  struct kube_config_files *files, struct err *err)
+static int read_kubeconfig_files(struct reading *reading, struct err *err)
 {
+	const struct kube_config_search *search = reading->search;
+
 	if (search->file && *search->file)
-		return read_kubeconfig_file(files, search->file, true, err);
+		return read_kubeconfig_file(reading, search->file, true, err);
 	if (search->list && *search->list)
-		return read_kubeconfig_list(files, search->list, err);
+		return read_kubeconfig_list(reading, search->list, err);
 	if (!search->home || !*search->home)
 		return 0;
 	char *path CLEANUP(mem_free_text) = mem_format("%s" FILE_OF_HOME, search->home);
 
-	return read_kubeconfig_file(files, path, false, err);
+	return read_kubeconfig_file(reading, path, false, err);
 }
 
 /* Returns ERR_INVALID if any file has faults, with the first; `faults` (may be NULL) gets each. */
-static int check_kube_config_faults(struct kube_config_files *files, struct text *faults,
-				    struct err *err)
+static int check_kube_config_faults(struct reading *reading, struct text *faults, struct err *err)
 {
 	struct text all CLEANUP(text_done) = {0};
 	size_t count = 0;
 
-	for (size_t i = 0; i < files->count; i++) {
-		struct kube_config_file *file = files->list[i];
+	for (size_t i = 0; i < reading->n_files; i++) {
+		struct kube_config_file *file = reading->files[i];
 
 		faults_sort(&file->faults, 0);
 		faults_describe(&file->faults, file->path, &all);
@@ -107,28 +110,21 @@ static int check_kube_config_faults(struct kube_config_files *files, struct text
 }
 
 /* The current context of the first file that sets one. */
-static const char *current_context(const struct kube_config_files *files)
+static const char *current_context(const struct reading *reading)
 {
 	const char *text = "";
 
-	for (size_t i = 0; i < files->count && !*text; i++)
-		text = json_get_string(files->list[i]->root.value, "current-context", "");
+	for (size_t i = 0; i < reading->n_files && !*text; i++)
+		text = json_get_string(reading->files[i]->root.value, "current-context", "");
 	return *text ? text : NULL;
 }
-
-/* The state of one kube_config_read. */
-struct reading {
-	const struct kube_config_search *search;
-	struct kube_config_files files;
-	struct kube_config *config;
-};
 
 static void find_kubeconfig_entry(const struct reading *reading, enum kube_config_list list,
 				  const char *name, struct kube_config_entry *ret_entry)
 {
 	ret_entry->file = NULL;
-	for (size_t i = 0; name && i < reading->files.count && !ret_entry->file; i++)
-		kube_config_file_find(reading->files.list[i], list, name, reading->config->arena,
+	for (size_t i = 0; name && i < reading->n_files && !ret_entry->file; i++)
+		kube_config_file_find(reading->files[i], list, name, reading->config->arena,
 				      ret_entry);
 }
 
@@ -168,9 +164,9 @@ void kube_config_cleanup(struct kube_config **config)
 
 static void free_kubeconfig_reading(struct reading *reading)
 {
-	for (size_t i = 0; i < reading->files.count; i++)
-		kube_config_file_free(reading->files.list[i]);
-	text_done(&reading->files.tried);
+	for (size_t i = 0; i < reading->n_files; i++)
+		kube_config_file_free(reading->files[i]);
+	text_done(&reading->tried);
 	kube_config_free(reading->config);
 }
 
@@ -233,10 +229,10 @@ static void use_service_account(struct reading *reading)
 	config->namespace_name = namespace_for(reading, NULL);
 }
 
-static void add_names_of_contexts(const struct kube_config_files *files, struct text *text)
+static void add_names_of_contexts(const struct reading *reading, struct text *text)
 {
-	for (size_t i = 0; i < files->count; i++) {
-		const struct json *list = json_get(files->list[i]->root.value, "contexts");
+	for (size_t i = 0; i < reading->n_files; i++) {
+		const struct json *list = json_get(reading->files[i]->root.value, "contexts");
 
 		for (size_t j = 0; j < json_count(list) && text->len < ERR_TEXT_SIZE; j++)
 			text_addf(text, "%s%s", text->len > 0 ? ", " : "",
@@ -247,11 +243,10 @@ static void add_names_of_contexts(const struct kube_config_files *files, struct 
 /* No context is selected, or the selected one does not exist. */
 static int refuse_choice(const struct reading *reading, const char *context, struct err *err)
 {
-	const char *tried =
-		reading->files.tried.len > 0 ? text_of(&reading->files.tried) : "HOME is not set";
+	const char *tried = reading->tried.len > 0 ? text_of(&reading->tried) : "HOME is not set";
 	struct text names CLEANUP(text_done) = {0};
 
-	add_names_of_contexts(&reading->files, &names);
+	add_names_of_contexts(reading, &names);
 	if (context && names.len > 0)
 		return err_set(err, ERR_INVALID,
 			       "context '%s' not found in the kubeconfig (contexts: %s)", context,
@@ -264,7 +259,7 @@ static int refuse_choice(const struct reading *reading, const char *context, str
 			       "no current context (contexts: %s); choose one: kubectl config "
 			       "use-context NAME",
 			       text_of(&names));
-	if (reading->files.count > 0)
+	if (reading->n_files > 0)
 		return err_set(err, ERR_UNREACHABLE,
 			       "no cluster: the kubeconfig names no current context (%s)", tried);
 	return err_set(err, ERR_UNREACHABLE, "no cluster: no kubeconfig found (looked for: %s)",
@@ -318,7 +313,7 @@ static void use_context(struct reading *reading, const struct kube_config_entry 
 static int choose(struct reading *reading, struct err *err)
 {
 	const char *name = is_said(reading->search->context) ? reading->search->context
-							     : current_context(&reading->files);
+							     : current_context(reading);
 	struct kube_config_entry context;
 
 	find_kubeconfig_entry(reading, KUBE_CONFIG_CONTEXTS, name, &context);
@@ -337,16 +332,16 @@ int kube_config_read(const struct kube_config_search *search, struct text *fault
 		     struct kube_config **ret_config, struct err *err)
 {
 	struct reading reading CLEANUP(free_kubeconfig_reading) = {.search = search};
-	int rc = kube_config_files_read(search, &reading.files, err);
+	int rc = read_kubeconfig_files(&reading, err);
 
 	reading.config = mem_new(sizeof(*reading.config));
 	reading.config->arena = arena_new();
 	if (rc == 0)
-		rc = check_kube_config_faults(&reading.files, faults, err);
+		rc = check_kube_config_faults(&reading, faults, err);
 	if (rc == 0) {
 		int chosen = choose(&reading, err);
 
-		rc = check_kube_config_faults(&reading.files, faults, err);
+		rc = check_kube_config_faults(&reading, faults, err);
 		rc = rc ? rc : chosen;
 	}
 	if (rc == 0)

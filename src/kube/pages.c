@@ -24,7 +24,7 @@ struct kube_pages {
 	struct kube_call *call;
 	kube_item_fn on_item;
 	kube_listed_fn on_listed;
-	void *data;
+	void *data, *listed_data; /* of the two functions */
 };
 
 static void begin_page(struct kube_pages *pages);
@@ -55,7 +55,7 @@ struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_reques
 	pages->arena = arena;
 	pages->on_item = on_item;
 	pages->on_listed = on_listed;
-	pages->data = data;
+	pages->data = pages->listed_data = data;
 	copy_parameters(pages, request->parameters);
 	pages->request = (struct kube_request){KUBE_LIST, request->resource,
 					       arena_copy_text(arena, request->namespace_name),
@@ -92,7 +92,7 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 static void finish_listing(struct kube_pages *pages, const char *version,
 			   const struct kube_result *result)
 {
-	pages->on_listed(version, result, pages->data);
+	pages->on_listed(version, result, pages->listed_data);
 	kube_pages_cancel(pages);
 }
 
@@ -143,18 +143,9 @@ static void begin_page(struct kube_pages *pages)
 
 struct wait {
 	struct loop *loop;
-	kube_item_fn on_item;
-	void *data;
 	bool is_over;
 	struct err err;
 };
-
-static void on_awaited_list_item(const struct json *item, void *data)
-{
-	const struct wait *wait = data;
-
-	wait->on_item(item, wait->data);
-}
 
 static void end_wait(const char *version, const struct kube_result *result, void *data)
 {
@@ -167,33 +158,33 @@ static void end_wait(const char *version, const struct kube_result *result, void
 	loop_stop(wait->loop);
 }
 
-static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_request *request)
+static int wait_once(struct kube_api *api, const struct kube_request *request, kube_item_fn on_item,
+		     void *data, struct err *err)
 {
-	wait->is_over = false;
-	wait->err = (struct err){0};
-	struct kube_pages *pages =
-		kube_pages_new(api, request, on_awaited_list_item, end_wait, wait);
+	struct wait wait = {.loop = api->loop};
+	struct kube_pages *pages = kube_pages_new(api, request, on_item, end_wait, data);
 
-	loop_run(wait->loop);
-	if (wait->is_over) /* and the pages are freed */
-		return wait->err.code;
+	pages->listed_data = &wait;
+	loop_run(api->loop);
+	if (wait.is_over) /* and the pages are freed */
+		return err_copy(err, &wait.err);
 	kube_pages_cancel(pages);
-	return err_set(&wait->err, ERR_UNREACHABLE, "canceled a list request to the cluster");
+	return err_set(err, ERR_UNREACHABLE, "canceled a list request to the cluster");
 }
 
 int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
 {
-	struct wait wait = {.loop = api->loop, .on_item = on_item, .data = data};
+	struct err own = {0};
 	int rc = ERR_CONFLICT;
 
 	for (int i = 0; i < LIMIT_LIST_TRIES && rc == ERR_CONFLICT; i++) {
 		on_begin(data);
-		rc = wait_once(&wait, api, request);
+		rc = wait_once(api, request, on_item, data, &own);
 	}
 	if (rc == ERR_CONFLICT)
 		return err_set(err, ERR_UNREACHABLE,
 			       "the API server forgot the list of %s each time it was read: %s",
-			       request->resource->plural, wait.err.text);
-	return err_copy(err, &wait.err);
+			       request->resource->plural, own.text);
+	return err_copy(err, &own);
 }

@@ -54,23 +54,26 @@ static void obey(const struct follower *follower, const char *line)
 		exit(2);
 	char *name CLEANUP(mem_free_text) = mem_format("worker-%d", index);
 	char *uid CLEANUP(mem_free_text) = mem_format("uid-%d", index);
-	const struct pod_log_name pod = {
-		.pod_name = name,
+	const struct job_pod pod = {
+		.name = name,
 		.uid = uid,
 		.container = "tensorflow",
-		.role = "worker",
-		.index = index,
-	};
-	const struct log_container container = {
-		.has_ended = !strcmp(word, "end"),
-		.is_ending = !strcmp(word, "ask"),
 		.n_restarts = n_restarts,
+		.seen =
+			{
+				.role = "worker",
+				.index = index,
+				.phase =
+					strcmp(word, "end") ? OBSERVED_RUNNING : OBSERVED_SUCCEEDED,
+				.started_at = 1,
+				.stop_asked_at = strcmp(word, "ask") ? MSEC_UNSET : 1,
+			},
 	};
 
 	if (!strcmp(word, "gone"))
 		pod_logs_gone(follower->logs, name);
 	else
-		pod_logs_follow(follower->logs, &pod, &container);
+		pod_logs_update(follower->logs, &pod);
 }
 
 static void take_input(void *data)
