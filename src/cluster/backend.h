@@ -48,7 +48,7 @@ struct backend_kube_settings {
 	void *data;
 };
 
-/* Unless the job is new, the back end observes nothing until all was listed once; then it calls
+/* Unless the job is new, the back end observes nothing until all was listed; then it calls
  * on_news. */
 struct backend *backend_kube_new(const struct backend_kube_settings *settings) MUST_USE;
 /* The observation of a job that is about to be created. */

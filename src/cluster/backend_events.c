@@ -151,8 +151,7 @@ static bool has_ended_now(const struct job_pod *before, const struct job_pod *po
 	       loop_now() - seen->ended_at < EVENT_LIFE;
 }
 
-/* The messages of one trouble alternate. In a small job each has an Event, which the server accepts
- * once. */
+/* The messages of one trouble alternate. In a small job each has an Event, accepted once. */
 static bool is_same_reason(const struct kube_backend *backend, const char *before, const char *now)
 {
 	if (text_equals(before, now))

@@ -55,8 +55,7 @@ bool kube_backend_has_observed(const struct kube_backend *backend)
 	return true;
 }
 
-/* While a list is read, existing objects may seem missing, and exits may seem to come out of
- * order. */
+/* While a list is read, existing objects may seem missing, and exits out of order. */
 static bool is_listing(const struct kube_backend *backend)
 {
 	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {

@@ -134,8 +134,7 @@ bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_na
 			  const char *uid);
 /* The resourceVersion of an object that was just created; 0: it is not a number. */
 int64_t kube_backend_version_of(const struct json *object);
-/* Whether the cache is as new as this version, so that it shows every such object that still
- * exists. */
+/* Whether the cache is as new as this version, so that it shows all that still exists. */
 bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
 			     int64_t version);
 /* Drops the start of a Pod that was created but is missing in a newer state of the cache: it was
@@ -159,11 +158,10 @@ void kube_backend_admit(struct kube_backend *backend, struct circuit_breaker *br
 struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 					     const struct kube_resource *resource,
 					     const char *name);
-/* To be created, unless the caller changes that; the caller may give it a body. */
+/* Finds or adds it: to be created, unless the caller changes that, perhaps from a body it sets. */
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name);
-/* The Service of a TFJob, or of the replica with this name, as the cache shows it; may exist
- * already. */
+/* The Service of a TFJob, or of the replica with this name, as the cache shows it. */
 struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name);
 /* Whether the job owns it. */
 bool kube_prerequisites_is_ours(const struct kube_backend *backend,

@@ -57,8 +57,7 @@ int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
 int job_view_wait(struct job_view *view, int64_t change, instant until, struct err *err) MUST_USE;
 
 /* These need a view that is synced. */
-/* Whether the job has no active supervisor: no restarts, and changes of its document have no
- * effect. */
+/* Whether the job has no active supervisor: no restarts, and changes have no effect. */
 bool job_view_is_unsupervised(const struct job_view *view);
 /* The job's Pods that exist; or only those that have not exited. */
 size_t job_view_pod_count(const struct job_view *view, bool only_live);

@@ -103,10 +103,8 @@ static void add_services(struct kube_backend *backend)
 
 static bool has_service(const struct kube_backend *backend, const char *name)
 {
-	const struct job_object *object =
-		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
-
-	return object && kube_prerequisites_is_ours(backend, object);
+	return kube_prerequisites_is_ours(
+		backend, job_follower_object(backend->seen, JOB_CACHE_SERVICES, name));
 }
 
 static bool has_service_of_replica(const struct kube_backend *backend)
@@ -156,13 +154,11 @@ static void require_pod_group(struct kube_backend *backend)
 {
 	const struct gang *gang = backend->settings.gang;
 	const struct job *job = backend->job;
-	struct prerequisite *group;
 
 	if (!gang)
 		return;
-	group = kube_prerequisites_find(backend, gang_resource(gang), job->name);
-	if (!group)
-		group = kube_prerequisites_add(backend, gang_resource(gang), job->name);
+	struct prerequisite *group =
+		kube_prerequisites_add(backend, gang_resource(gang), job->name);
 	struct json *body = pod_group_new(gang, job, job->uid);
 
 	group->is_updated &= json_equals(group->body, body);

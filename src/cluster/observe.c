@@ -131,8 +131,7 @@ static void apply_pod_change(const struct job_pod *before, struct job_pod *pod, 
 	kube_prerequisites_observe_pod(backend, before, pod);
 }
 
-/* If the Pod is shown before its call is answered, it succeeded; its answer is no longer waited
- * for. */
+/* If the Pod is shown before its call is answered, it succeeded; the answer does not matter. */
 static void confirm_observed_start(struct kube_backend *backend, struct pending *pending,
 				   const struct job_pod *pod)
 {
@@ -283,8 +282,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 	}
 }
 
-/* Events for what was created while no operator ran. Those of a large job are collected, and would
- * be repeated. */
+/* Events for what was created while no operator ran. Those of a large job would be repeated. */
 static void report_existing_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;

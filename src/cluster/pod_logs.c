@@ -122,8 +122,7 @@ static void on_pod_log_text(const char *bytes, size_t len, msec time, void *data
 
 	log->follow.has_news = true;
 	if (logs->settings.on_text) {
-		/* Without a time stamp it has the time of the text before it. The callback may
-		 * pause us. */
+		/* Without a time it has that of the text before. The callback may pause us. */
 		log->last_time = time == MSEC_UNSET ? log->last_time : time;
 		logs->settings.on_text(&log->name, bytes, len, log->last_time, logs->settings.data);
 		return;
@@ -459,8 +458,7 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 	apply_container_state(log, &container);
 }
 
-/* Streams are closed: an unread one would stall others on its connection. Another one continues
- * there. */
+/* Streams are closed: an unread one would stall others of its connection. New ones continue. */
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct pod_log *log;

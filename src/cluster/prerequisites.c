@@ -25,8 +25,11 @@ struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name)
 {
-	struct prerequisite *prerequisite = mem_new(sizeof(*prerequisite));
+	struct prerequisite *prerequisite = kube_prerequisites_find(backend, resource, name);
 
+	if (prerequisite)
+		return prerequisite;
+	prerequisite = mem_new(sizeof(*prerequisite));
 	prerequisite->backend = backend;
 	prerequisite->resource = resource;
 	prerequisite->name = mem_copy_text(name);
@@ -333,10 +336,8 @@ void kube_prerequisites_require(struct kube_backend *backend, const char *pod_na
 /* The Service of a replica that the job no longer has is known from here on. */
 static struct prerequisite *find_service(struct kube_backend *backend, const char *name)
 {
-	const struct job_object *object =
-		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
-
-	return object && kube_prerequisites_is_ours(backend, object)
+	return kube_prerequisites_is_ours(
+		       backend, job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
 		       ? kube_prerequisites_add_service(backend, name)
 		       : kube_prerequisites_find(backend, &kube_services, name);
 }
@@ -441,14 +442,13 @@ void backend_kube_end_secret(struct backend *base)
 	struct kube_backend *backend = (struct kube_backend *) base;
 	const struct job *job = backend->settings.job;
 	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
-	struct prerequisite *prerequisite = kube_prerequisites_find(backend, &kube_secrets, name);
 	const struct kube_request request = {KUBE_DELETE, &kube_secrets, job->name_space, name,
 					     .wants_metadata = true};
 
 	if (!job_secret_is_named(job))
 		return;
-	if (!prerequisite)
-		prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
+	struct prerequisite *prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
+
 	end_call(prerequisite);
 	prerequisite->is_made = true; /* for good */
 	kube_call_start(&prerequisite->call, backend->settings.api, &request, on_secret_ended,
@@ -465,7 +465,7 @@ void backend_kube_drop_refused(struct backend *base)
 
 bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
 {
-	return text_equals(object->owner_uid, backend->settings.job->uid);
+	return object && text_equals(object->owner_uid, backend->settings.job->uid);
 }
 
 /* Fields that the server added belong to the deleted object. */
@@ -491,10 +491,8 @@ static void observe_files_config_map(struct kube_backend *backend, const char *n
 				     const struct json *object)
 {
 	struct prerequisite *prerequisite =
-		kube_prerequisites_find(backend, &kube_config_maps, name);
+		kube_prerequisites_add(backend, &kube_config_maps, name);
 
-	if (!prerequisite)
-		prerequisite = kube_prerequisites_add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
 	else if (!backend->refusal &&
@@ -574,7 +572,7 @@ void kube_prerequisites_observe(struct kube_backend *backend, enum job_cache_kin
 {
 	const struct job_object *object = job_follower_object(backend->seen, kind, name);
 	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
-	bool is_there = object && kube_prerequisites_is_ours(backend, object);
+	bool is_there = kube_prerequisites_is_ours(backend, object);
 	bool is_terminating = is_there && kind == JOB_CACHE_POD_GROUPS && object->is_terminating;
 	bool is_shown = is_there && !is_terminating;
 	struct prerequisite *prerequisite;

@@ -30,8 +30,7 @@ void store_kube_keep_to(struct store *store, const char *uid);
 /* Other clients changed these fields of the document; the changes are ignored. */
 typedef void (*store_kube_changed_fn)(const char *fields, void *data);
 /* From here on this is the document of the job of store_kube_keep_to. Of other clients' changes,
- * those that spec/pinned_job.h accepts are taken; `on_changed` reports the others, once for each
- * change. */
+ * those that spec/pinned_job.h accepts are taken; `on_changed` reports each of the others once. */
 void store_kube_pin(struct store *store, const struct json *document,
 		    store_kube_changed_fn on_changed, void *data);
 

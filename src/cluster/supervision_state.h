@@ -113,8 +113,7 @@ int supervision_kube_report_status(struct cluster_supervision *supervision,
 				   struct err *err) MUST_USE;
 
 /* This machine's record of the job (jobs/cluster_job_record.h): the cluster deletes its own when
- * the job has finished, and another machine may take over. A failure to write it does not stop the
- * job. */
+ * the job has finished, and another machine may take over. Failing to write it is no error. */
 
 /* Records that it is active, and its status. */
 void supervision_kube_update_record(struct cluster_supervision *supervision);

@@ -26,8 +26,7 @@ int listening_open(const char *address, struct listening *ret_listening, struct 
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err) MUST_USE;
 int listening_port(int fd); /* for a TCP socket */
 bool listening_is_loopback(int fd); /* whether only this machine's programs reach it by TCP */
-/* Removes the socket's path, so that no client finds it. Call it once, from any process that serves
- * it. */
+/* Removes the socket's path, so that no client finds it. Call it once, from any process. */
 void listening_remove(const struct listening *listening);
 void listening_done(struct listening *listening); /* closes it in this process */
 

@@ -100,7 +100,7 @@ struct http_target {
 };
 
 /* Its texts are in the arena. Returns ERR_INVALID if the URL is not absolute http or https, or has
- * a user name. The error does not show the URL, which may have a password. `server_name` may be
+ * a user name. The error does not show the URL: it may have a password. `server_name` may be
  * NULL. */
 int http_target_read(const char *url, const char *server_name, struct arena *arena,
 		     struct http_target *ret_target, struct err *err) MUST_USE;

@@ -52,8 +52,7 @@ const char *const *http_hosts_of(const struct listening *listening);
 
 int http_server_new(struct loop *loop, const struct http_server_settings *settings,
 		    struct http_server **ret_server, struct err *err) MUST_USE;
-/* Do not call it from on_call, on_end or on_gone. Held calls end with it: their on_gone is
- * called. */
+/* Do not call it from on_call, on_end or on_gone. Of held calls, on_gone is called. */
 void http_server_free(struct http_server *server); /* NULL is fine */
 size_t http_server_connections(const struct http_server *server);
 

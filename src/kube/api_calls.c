@@ -151,8 +151,7 @@ void kube_api_free(struct kube_api *api)
 	free(api);
 }
 
-/* Resumes the calls that waited for the credential, or fails them. Callbacks may end other
- * calls. */
+/* Resumes the calls that waited for the credential, or fails them. Callbacks may end others. */
 static void end_refresh(const struct err *err, void *data)
 {
 	struct kube_api *api = data;

@@ -130,8 +130,8 @@ static void handle_kube_success(struct kube_call *call, const struct http_answer
 	}
 }
 
-/* The searched object does not exist, so the create had no effect: it is sent again, unless lost
- * too often. */
+/* The searched object does not exist, so it was not created: it is sent again, unless lost too
+ * often. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
 	struct err err = {0};
@@ -204,8 +204,7 @@ static void end_try(const struct http_answer *answer, const struct err *err, voi
 		refuse(call);
 		return;
 	}
-	/* API servers close the connection after a 401, and libcurl may miss the body: the code
-	 * suffices. */
+	/* API servers close the connection after a 401, and libcurl may miss the body. */
 	if (!answer || (err && answer->status != 401 && answer->status != 429)) {
 		handle_kube_try_lost(call, err);
 		return;

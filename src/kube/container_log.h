@@ -135,8 +135,7 @@ struct log_lines {
 	void *data;
 };
 
-/* A stream begins. `is_other`: of another container than the last one, so known lines need not come
- * again. */
+/* A stream begins. `is_other`: of another container, so known lines need not come again. */
 void log_lines_begin(struct log_lines *lines, bool is_other);
 /* Appends the `sinceTime` to request. Returns false if the stream must start from the beginning. */
 bool log_lines_add_since(const struct log_lines *lines, struct text *text);

@@ -66,8 +66,7 @@ struct job_follower_settings {
 	/* A Pod was added (`before` is NULL), changed, or deleted (`now` is NULL). Both live until
 	 * this returns. Called before on_change. */
 	void (*on_pod)(const struct job_pod *before, struct job_pod *now, void *data);
-	/* An object of this name was added, changed or deleted, perhaps before the kind is
-	 * synced. */
+	/* An object of this name was added, changed or deleted, perhaps before on_synced. */
 	void (*on_change)(enum job_cache_kind kind, const char *name, void *data);
 	/* All objects of this kind are known, for the first time or again. */
 	void (*on_synced)(enum job_cache_kind kind, void *data);

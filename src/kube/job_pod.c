@@ -1,5 +1,4 @@
-/* From general to particular: the Pod's own status, the training container, then why the Pod has to
- * end. */
+/* From general to particular: the Pod's own status, the training container, why it has to end. */
 #include "kube/job_pod.h"
 
 #include "base/exit_code.h"
@@ -342,8 +341,8 @@ static void read_init_containers(const struct json *status, struct job_pod *pod)
 }
 
 /* The reason of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". The container's cause of
- * death is more specific. The exit code of a program that was asked to end is not: 0 is no success
- * then. */
+ * death is more specific. The exit code of a program that was asked to end is not: 0 is no
+ * success. */
 static void read_reason_of_pod(const struct json *status, struct job_pod *pod)
 {
 	const char *reason = pod_text_of(status, "reason");

@@ -48,8 +48,7 @@ struct json *kube_lease_new(const char *name, const struct job *job, const char 
 /* A merge patch that makes this the holder of the Lease. The server rejects it (409) if the Lease
  * has changed since it was read. */
 struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder, msec now) MUST_USE;
-/* A JSON patch (RFC 6902) that clears the holder. Rejected (422) if another holder has the
- * Lease. */
+/* A JSON patch (RFC 6902) that clears the holder. Rejected (422) if another has the Lease. */
 struct json *kube_lease_release(const char *holder) MUST_USE;
 
 /* Reads the Lease (NULL: none) if it is held, so that its job is supervised. `now` is the server's

@@ -24,8 +24,7 @@ static void observe_missing_lease(struct lease_keeper *keeper)
 	lease_observe(&keeper->lease, &missing, loop_monotonic_now());
 }
 
-/* Reads the Lease that a request has returned. False: none, or the request failed, which is
- * handled. */
+/* Reads the Lease that a request has returned. False: none; a failed request is handled. */
 static bool read_seen_lease(struct lease_keeper *keeper, const struct json *object,
 			    const struct err *err)
 {

@@ -52,8 +52,7 @@ void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease 
 enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
 /* Whether we created or read the Lease. */
 bool lease_keeper_has_seen(const struct lease_keeper *keeper);
-/* Another holder, present or last: "muster on laptop (process 4711)"; NULL: none or us. Caller
- * frees. */
+/* Another holder, present or last: "muster on laptop (process 4711)"; NULL: none. Caller frees. */
 char *lease_keeper_supervisor(const struct lease_keeper *keeper) MUST_USE;
 
 /* Give the Lease up: `release` frees it for any holder immediately; `remove` deletes it, because

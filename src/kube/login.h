@@ -1,6 +1,5 @@
-/* A resolved login at an API server: address and user, regardless of their origin, and the HTTP
- * headers that carry it. kube/api.h uses it; a kubeconfig file, a service account or flags fill
- * it. */
+/* A resolved login at an API server: address and user, whatever their origin, and the HTTP headers
+ * that carry it. kube/api.h uses it; a kubeconfig file, a service account or flags fill it. */
 #pragma once
 
 #include "base/err.h"

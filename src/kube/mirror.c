@@ -1,5 +1,4 @@
-/* Lists, watches and waits as kube/reflection.h decides, and stores the projection of each
- * object. */
+/* Lists, watches and waits as kube/reflection.h decides; stores each object's projection. */
 #include "kube/mirror.h"
 
 #include "base/mem.h"

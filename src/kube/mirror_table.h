@@ -17,8 +17,7 @@ struct mirror_table {
 	size_t n_places, count;
 };
 
-/* The entry of that name, created if missing (with `kept` NULL). It lives until the next put or
- * drop. */
+/* The entry of that name, created if missing (`kept` is NULL). Valid until the next put or drop. */
 struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *name) MUST_USE;
 /* The value of that name; NULL: none. */
 void *mirror_table_get(const struct mirror_table *table, const char *name);

@@ -7,8 +7,7 @@
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as in Kubeflow, and has the attempt as a label.
  * ConfigMaps are JOB.job, JOB.files-N-DIGEST and JOB.cluster-DIGEST, a Secret is JOB.env and a
- * NetworkPolicy JOB.network. No job's name has a dot, so the objects of two jobs cannot be
- * confused. */
+ * NetworkPolicy JOB.network. No job's name has a dot, so no two jobs share a name. */
 #pragma once
 
 #include "base/json.h"
@@ -18,16 +17,15 @@
 
 struct tfjob_manner; /* kube/tfjob_objects.h */
 
-/* Labels of all objects, and of Pods. Kubeflow's own are set too, for tools that search for
- * them. */
+/* Labels of all objects, and of Pods. Kubeflow's own are set too, for tools that search them. */
 #define OBJECTS_LABEL_MANAGED_BY "app.kubernetes.io/managed-by"
 #define OBJECTS_MANAGED_BY "muster"
 #define OBJECTS_LABEL_JOB "muster/job"
 #define OBJECTS_LABEL_ROLE "muster/role"
 #define OBJECTS_LABEL_INDEX "muster/index"
 #define OBJECTS_LABEL_ATTEMPT "muster/attempt"
-/* Only on ConfigMaps that Pods read, files or the cluster. They may be large: a list of jobs
- * excludes them. */
+/* Only on ConfigMaps that Pods read, files or the cluster. A list of jobs omits them: they are
+ * large. */
 #define OBJECTS_LABEL_PART "muster/part"
 #define OBJECTS_PART_FILES "files"
 /* Selects the ConfigMaps that represent jobs. */

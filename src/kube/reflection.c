@@ -92,8 +92,7 @@ static bool is_watch_lost_late(const struct reflection *reflection,
 }
 
 /* The server rejected the stream of all objects itself, not the user or the request rate. Or it is
- * older than 1.27, and treats the stream as a plain watch, which never reports that all objects
- * have come. */
+ * older than 1.27, and treats the stream as a plain watch, which reports no end of the objects. */
 static bool has_no_stream(const struct reflection *reflection, const struct reflection_end *end,
 			  instant now)
 {

@@ -100,8 +100,7 @@ bool kube_request_is_question(const struct kube_request *request)
 	       !kube_request_name(request) && !json_get(metadata, "generateName");
 }
 
-/* RFC 3986: all but unreserved characters are escaped, so that no name can leave its path
- * segment. */
+/* RFC 3986: all but unreserved characters are escaped, so no name leaves its path segment. */
 static void add_escaped(struct text *text, const char *value)
 {
 	for (const char *byte = value; *byte; byte++)

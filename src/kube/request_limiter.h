@@ -49,8 +49,7 @@ struct request_limiter {
 };
 
 /* Returns true if the slot is taken, now or before. False: the request waits, and on_slot is called
- * once, from another's request_slot_release, when the slot is taken. Do not move `slot`
- * meanwhile. */
+ * once, from another's request_slot_release, when the slot is taken. Do not move `slot`. */
 bool request_slot_acquire(struct request_slot *slot, struct request_limiter *limiter,
 			  enum request_kind kind, const char *tenant, void (*on_slot)(void *data),
 			  void *data);

@@ -26,8 +26,7 @@ static bool is_about_to_be_there(const char *message)
 
 static enum kube_refusal forbidden(const char *message)
 {
-	/* The authorizer's words only: quotas and admission also answer 403, where no RBAC rule
-	 * helps. */
+	/* The authorizer's words only: no RBAC rule helps against a 403 of quotas or admission. */
 	if (strstr(message, " cannot ") && strstr(message, " resource "))
 		return KUBE_REFUSED_RIGHT;
 	if (strstr(message, "exceeded quota"))

@@ -59,6 +59,6 @@ struct kube_warnings {
 /* Reports the warnings of the answer that were not reported before. */
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer);
 void kube_warnings_done(struct kube_warnings *warnings);
-/* The unquoted text of a `Warning` header (RFC 7234: `299 - "text"`); NULL: malformed. Caller
+/* The unquoted text of a `Warning` header (`299 - "text"`, RFC 7234); NULL: malformed. Caller
  * frees. */
 char *kube_warning_text(const char *value) MUST_USE;

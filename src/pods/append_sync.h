@@ -8,9 +8,8 @@
  *
  * Only event files are copied (their names contain "tfevents"), and files in directories called
  * "plugins" (profiles, projections), because a log directory may also have gigabytes of
- * checkpoints. A file that became shorter is copied again. A file that was changed in its middle,
- * or deleted, is not noticed. Links are ignored. The container needs sh, find, stat or wc, tail,
- * head. */
+ * checkpoints. A file that became shorter is copied again. A change in a file's middle, or its
+ * deletion, is not noticed. Links are ignored. It needs sh, find, stat or wc, tail, head. */
 #pragma once
 
 #include "base/err.h"
@@ -32,8 +31,7 @@ void append_sync_folder_done(struct append_sync_folder *folder);
 struct kube_append_sync_request {
 	struct kube_container container;
 	const char *there; /* the directory in the container */
-	/* A round is over. `is_there`: whether the directory exists. May start the next, but not
-	 * cancel. */
+	/* A round is over. `is_there`: the directory exists. May start the next, but not cancel. */
 	void (*on_round)(bool is_there, void *data);
 	/* The last call, once. `is_lost`: the connection or the container was lost; a later try may
 	 * succeed. Otherwise it would fail again: ERR_LIMIT, a hostile name, a full disk. */

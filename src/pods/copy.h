@@ -38,8 +38,7 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 		   struct kube_copy **ret_copy, struct err *err) MUST_USE;
 int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 		 struct kube_copy **ret_copy, struct err *err) MUST_USE;
-/* Cancels it without a callback, and deletes the partial copy here; not from `on_end`. NULL is
- * fine. */
+/* Cancels it without a callback, and deletes a partial copy here; not from `on_end`. NULL: none. */
 void kube_copy_cancel(struct kube_copy *copy);
 /* Bytes of the stream so far. */
 uint64_t kube_copy_bytes(const struct kube_copy *copy);

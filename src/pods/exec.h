@@ -24,8 +24,7 @@ struct kube_exec_request {
 
 	/* Output of KUBE_CHANNEL_OUTPUT or KUBE_CHANNEL_ERROR_OUTPUT. May pause or cancel. */
 	void (*on_output)(enum kube_channel channel, const char *bytes, size_t len, void *data);
-	/* There is room for input: called at the start, and when there is room again. NULL: no
-	 * input. */
+	/* There is room for input: called at the start, and later again. NULL: no input. */
 	void (*on_room)(void *data);
 	/* The last call, once. `err` is NULL when the command exited, with `exit_code`;
 	 * ERR_REFUSED: it could not run; ERR_UNREACHABLE: its fate is unknown; else as in
@@ -37,8 +36,8 @@ struct kube_exec_request {
 /* The request is needed only until this returns. It is freed after on_end or by kube_exec_cancel;
  * either must come before kube_api_free. */
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request);
-/* Closes the connection without a callback; the command may continue. Not from `on_end`. NULL is
- * fine. */
+/* Closes the connection without a callback; the command may go on. Not from `on_end`. NULL:
+ * none. */
 void kube_exec_cancel(struct kube_exec *exec);
 
 /* False before the first on_room. */

@@ -27,8 +27,8 @@ struct kube_script_request {
 	void (*on_bytes)(const char *bytes, size_t len, void *data);
 	/* There is room for input, after the answer. May cancel. NULL: no input. */
 	void (*on_room)(void *data);
-	/* The last call, once. After success, `err` is NULL and `warnings` are the lines on stderr,
-	 * or "". */
+	/* The last call, once. After success, `err` is NULL; `warnings`: the lines on stderr, or
+	 * "". */
 	void (*on_end)(const char *warnings, const struct err *err, void *data);
 	void *data;
 };

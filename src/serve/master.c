@@ -246,8 +246,7 @@ static void answer_log(struct master *master, struct http_call *http, struct jso
 
 /* Requests. */
 
-/* A client that creates jobs in a loop fills its namespace, but does not overload the API
- * server. */
+/* A client that creates jobs in a loop fills its namespace, but does not overload the server. */
 static bool may_create(struct master *master)
 {
 	msec earned = instant_since(master->counted_at, loop_monotonic_now()) / CREATION_TIME;
