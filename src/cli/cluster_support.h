@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cli/job_source.h"
 #include "cli/replica_name.h"
 #include "cli/sync_folder.h"
@@ -19,7 +18,6 @@
 #include "status/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct server_access;
 

@@ -1,7 +1,5 @@
 /* muster exec: runs a command next to a replica of a job. */
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"

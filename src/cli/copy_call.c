@@ -1,7 +1,6 @@
 #include "cli/cluster_support.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "cli/replica_pod.h"
 #include "command/command.h"
@@ -11,7 +10,6 @@
 #include "pods/copy.h"
 #include "supervise/background.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include "cli/pod_options.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/program.h"
 #include "command/input.h"
 #include "io/folder.h"

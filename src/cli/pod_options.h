@@ -2,18 +2,13 @@
  * into the job's document. And the files that go into the Pods, and come from them. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli/sync_folder.h"
 #include "command/options.h"
 #include "spec/job_files.h"
 #include "spec/pod_build.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Zero it to begin; the texts are borrowed from the options. */
 struct pod_options {

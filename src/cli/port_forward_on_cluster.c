@@ -1,8 +1,6 @@
 #include "cli/cluster_support.h"
 
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "cli/replica_pod.h"
 #include "cluster/job_view.h"
@@ -18,8 +16,6 @@
 #include "status/status.h"
 #include "supervise/background.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>

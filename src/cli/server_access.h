@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 #include "http/certificate.h"
 #include "http/refusal.h"

@@ -2,7 +2,6 @@
 
 #include "archive/archive.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/own_process.h"
 #include "io/program_call.h"
 

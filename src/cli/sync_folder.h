@@ -4,8 +4,6 @@
  * tracked and new ones. Any other directory is packed whole, except .git. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 
 #define SYNC_FOLDER_LIMIT ((uint64_t) 64 * 1000 * 1000) /* bytes of its files */

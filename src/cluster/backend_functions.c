@@ -181,15 +181,15 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	return 0;
 }
 
-static int start_replica_pod(struct kube_backend *backend, const struct action *action,
-			     const char *pod_name)
+static void start_replica_pod(struct kube_backend *backend, const struct action *action,
+			      const char *pod_name)
 {
 	struct pending *pending =
 		pending_at(&backend->pending, backend, pod_name, action->role, action->index);
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
 	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
-		return 0;
+		return;
 	pending_drop_start(pending);
 	pending->attempt = action->attempt;
 	kube_prerequisites_create(backend);
@@ -202,7 +202,6 @@ static int start_replica_pod(struct kube_backend *backend, const struct action *
 	} else {
 		kube_backend_start(backend, pending);
 	}
-	return 0;
 }
 
 /* Ends an unwanted start that the cache does not show yet: its answer is waited for. */
@@ -217,8 +216,8 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 		kube_backend_cancel_start(backend, pending);
 }
 
-static int terminate_replica_pod(struct kube_backend *backend, const struct job *job,
-				 const struct action *action, const char *pod_name)
+static void terminate_replica_pod(struct kube_backend *backend, const struct job *job,
+				  const struct action *action, const char *pod_name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 	struct pending *pending =
@@ -230,7 +229,7 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 			end_start(backend, pending, grace);
 		else
 			pending_drop_if_idle(&backend->pending, pending);
-		return 0;
+		return;
 	}
 	/* Only a running process can be asked to exit by itself. */
 	bool holds =
@@ -255,7 +254,6 @@ static int terminate_replica_pod(struct kube_backend *backend, const struct job 
 		kube_backend_send_term(backend, pending);
 	else if (!pending->end_waits)
 		kube_backend_delete_pod(backend, pending);
-	return 0;
 }
 
 static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
@@ -271,21 +269,23 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 		json_remove(backend->taken_back, name);
 		kube_prerequisites_require(backend, name);
 		kube_prerequisites_create(backend);
-		return 0;
+		break;
 	case ACTION_UNPUBLISH: /* a Service of the whole job stays for the other replicas */
 		json_set_bool(backend->taken_back, name, true);
 		kube_prerequisites_release(backend, name);
-		return 0;
+		break;
 	case ACTION_START:
-		return start_replica_pod(backend, action, name);
+		start_replica_pod(backend, action, name);
+		break;
 	case ACTION_STOP:
 	case ACTION_KILL:
 	case ACTION_REMOVE:
-		return terminate_replica_pod(backend, job, action, name);
-	case ACTION_TYPE_COUNT:
+		terminate_replica_pod(backend, job, action, name);
 		break;
+	case ACTION_TYPE_COUNT:
+		return err_set(err, ERR_UNSUPPORTED, "no such action");
 	}
-	return err_set(err, ERR_UNSUPPORTED, "no such action");
+	return 0;
 }
 
 /* The last lines of a failed Pod. */

@@ -309,12 +309,6 @@ static void on_term_exec_end(int exit_code, const struct err *err, void *data)
 	kube_backend_wake(backend);
 }
 
-static void on_term_exec_output(enum kube_channel channel, const char *bytes, size_t len,
-				void *data)
-{
-	(void) channel, (void) bytes, (void) len, (void) data;
-}
-
 void kube_backend_send_term(struct kube_backend *backend, struct pending *pending)
 {
 	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
@@ -323,7 +317,6 @@ void kube_backend_send_term(struct kube_backend *backend, struct pending *pendin
 		.container = {backend->job->name_space, pending->pod_name,
 			      role ? role->container.name : NULL},
 		.command = command,
-		.on_output = on_term_exec_output,
 		.on_end = on_term_exec_end,
 		.data = pending,
 	};

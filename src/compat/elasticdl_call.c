@@ -443,7 +443,7 @@ static void set_master_trust(struct following *following)
 						   : mem_copy_text(call->pin);
 
 	if (pin)
-		following->trust = http_trust_new(&(struct http_trust_parts){.pin = pin});
+		following->trust = http_trust_new(&(struct http_trust){.pin = pin});
 	bool is_on_loopback = http_target_read(call->master, NULL, arena, &target, NULL) == 0 &&
 			      target.is_loopback;
 

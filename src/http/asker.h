@@ -31,7 +31,7 @@ struct http_asker_settings {
 	const char *address; /* of that host */
 	int port;
 	const char *token; /* a bearer token; NULL: none */
-	const char *pin; /* as in struct http_trust_parts */
+	const char *pin; /* as in struct http_trust */
 	const char
 		*pin_advice; /* appended to the error that the server has another key; NULL: none */
 	size_t answer_limit; /* bytes of the body; a longer answer is an error, and so is a head of

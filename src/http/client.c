@@ -40,10 +40,7 @@ struct http_call {
 	TAILQ_ENTRY(http_call) link;
 	CURL *easy; /* NULL: waiting */
 	struct http_setup setup;
-	http_bytes_fn on_bytes; /* NULL: a short call */
-	http_done_fn on_done;
-	http_permit_fn may_send; /* NULL: always permitted */
-	void *data;
+	const struct http_request *request; /* of `setup` */
 
 	bool is_running; /* in its pool */
 	bool is_ending; /* on_done is being called */
@@ -54,8 +51,6 @@ struct http_call {
 
 	size_t head_len;
 	struct text body;
-	size_t limit;
-	msec output_idle;
 	instant heard_at;
 	struct loop_watch *output_idle_timer; /* NULL: no limit */
 	struct err err; /* why we ended it, if libcurl did not */
@@ -125,7 +120,7 @@ static void arm_http_client_timer(struct http_client *client)
 
 static struct http_pool *pool_of(const struct http_call *call)
 {
-	return call->on_bytes ? call->client->streams : call->client->short_calls;
+	return call->request->on_bytes ? call->client->streams : call->client->short_calls;
 }
 
 /* Removes the call from its list and its pool, whether the transfer has ended or not. */
@@ -138,7 +133,7 @@ static void unlink_http_call(struct http_call *call)
 		return;
 	http_pool_remove(pool_of(call), call->easy);
 	call->is_running = false;
-	client->n_short_running -= !call->on_bytes;
+	client->n_short_running -= !call->request->on_bytes;
 	if (!TAILQ_EMPTY(&client->waiting_calls))
 		arm_http_client_timer(client);
 }
@@ -196,13 +191,13 @@ static size_t on_http_call_bytes(char *bytes, size_t size, size_t len, void *dat
 	call->heard_at = loop_monotonic_now();
 	int status = curl_http_status_of(call->easy);
 
-	if (call->on_bytes && status >= 200 && status < 300) {
-		call->on_bytes(bytes, len, call->data);
+	if (call->request->on_bytes && status >= 200 && status < 300) {
+		call->request->on_bytes(bytes, len, call->request->data);
 		return call->is_cancelled ? 0 : len;
 	}
-	if (len > call->limit - call->body.len) {
+	if (len > call->request->limit - call->body.len) {
 		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
-			call->setup.target.origin, call->limit);
+			call->setup.target.origin, call->request->limit);
 		return 0;
 	}
 	text_add_bytes(&call->body, bytes, len);
@@ -258,7 +253,7 @@ static void report_http_response(struct http_call *call, const struct err *err)
 		.call = call,
 	};
 
-	call->on_done(&answer, err, call->data);
+	call->request->on_done(&answer, err, call->request->data);
 }
 
 /* Ends a call: its callback gets the error or the answer. */
@@ -271,7 +266,7 @@ static void finish_http_call(struct http_call *call)
 	else if (call->err.code == ERR_IO && curl_http_status_of(call->easy) >= 200)
 		report_http_response(call, &call->err);
 	else
-		call->on_done(NULL, &call->err, call->data);
+		call->request->on_done(NULL, &call->err, call->request->data);
 	call_free(call);
 }
 
@@ -305,7 +300,8 @@ static void end_transfer(CURL *easy, CURLcode code)
 static void check_silence(void *data)
 {
 	struct http_call *call = data;
-	msec left = call->output_idle - instant_since(call->heard_at, loop_monotonic_now());
+	msec left =
+		call->request->output_idle - instant_since(call->heard_at, loop_monotonic_now());
 
 	if (left > 0) {
 		loop_timer_arm_after(call->output_idle_timer, left);
@@ -313,7 +309,7 @@ static void check_silence(void *data)
 	}
 	struct text output_idle CLEANUP(text_done) = {0};
 
-	text_add_duration(&output_idle, call->output_idle);
+	text_add_duration(&output_idle, call->request->output_idle);
 	err_set(&call->err, ERR_IO, "lost %s: no data for %s", call->setup.target.origin,
 		text_of(&output_idle));
 	finish_http_call(call);
@@ -332,12 +328,12 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 		set_http_call_lost_error(call);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	if (call->may_send && !call->may_send(call->data)) {
+	if (call->request->may_send && !call->request->may_send(call->request->data)) {
 		err_set(&call->err, ERR_REFUSED, "nothing more was sent to %s",
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
-	if (call->setup.request.has_token && !text_starts_with(call->setup.request.url, "https:") &&
+	if (call->request->has_token && !text_starts_with(call->request->url, "https:") &&
 	    port_owner_check(address, port, &call->err) < 0) {
 		err_prefix(&call->err, "the token was not sent to %s", call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
@@ -385,10 +381,10 @@ static void start_http_call(struct http_call *call)
 	}
 	list_add(&client->running, call);
 	call->is_running = true;
-	client->n_short_running += !call->on_bytes;
+	client->n_short_running += !call->request->on_bytes;
 	call->heard_at = loop_monotonic_now();
 	if (call->output_idle_timer)
-		loop_timer_arm_after(call->output_idle_timer, call->output_idle);
+		loop_timer_arm_after(call->output_idle_timer, call->request->output_idle);
 	http_pool_add(pool_of(call), call->easy);
 }
 
@@ -411,18 +407,13 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	struct http_call *call = mem_new(sizeof(*call));
 
 	call->client = client;
-	call->on_bytes = request->on_bytes;
-	call->on_done = request->on_done;
-	call->may_send = request->may_send;
-	call->data = request->data;
-	call->limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
-	call->output_idle = request->output_idle;
+	call->request = &call->setup.request;
 	if (request->output_idle)
 		call->output_idle_timer = loop_new_timer(client->loop, check_silence, call);
 	/* Errors of the request are reported when the call starts. */
 	http_setup_take(&call->setup, request, &call->err);
-	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once
-						      : &client->waiting_calls,
+	list_add(request->on_bytes || request->is_urgent ? &client->waiting_at_once
+							 : &client->waiting_calls,
 		 call);
 	arm_http_client_timer(client);
 	return call;

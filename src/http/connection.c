@@ -26,14 +26,6 @@ struct http_connection {
 static void end_connecting(CURL *easy, CURLcode code);
 static void report_connection_opened(void *data);
 
-/* Only marks this as no short call; a bare connection delivers no bytes by itself. */
-static void on_bare_connection_bytes(const char *bytes, size_t len, void *data)
-{
-	(void) bytes;
-	(void) len;
-	(void) data;
-}
-
 static int set_bare(struct http_connection *connection)
 {
 	CURL *easy = connection->easy;
@@ -42,27 +34,12 @@ static int set_bare(struct http_connection *connection)
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 0L); /* of an answer */
 	/* A proxy must tunnel everything, also for an http:// URL. */
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	return code ? err_set(&connection->err, ERR_UNSUPPORTED,
 			      "this libcurl cannot open raw connections")
 		    : 0;
-}
-
-static void start_http_connection(struct http_connection *connection,
-				  const struct http_request *request)
-{
-	struct http_request bare = *request;
-
-	bare.on_bytes = on_bare_connection_bytes;
-	bare.timeout = 0; /* that limit is for an answer */
-	http_setup_take(&connection->setup, &bare, &connection->err);
-	if (!connection->err.code &&
-	    http_setup_apply(&connection->setup, connection->easy, "", &connection->err) == 0 &&
-	    set_bare(connection) == 0)
-		http_pool_add(connection->pool, connection->easy);
-	else
-		loop_timer_arm_after(connection->turn, 0);
 }
 
 struct http_connection *http_connection_new(struct loop *loop, const struct http_request *request,
@@ -80,7 +57,13 @@ struct http_connection *http_connection_new(struct loop *loop, const struct http
 	connection->easy = curl_easy_init();
 	if (!connection->easy)
 		mem_abort();
-	start_http_connection(connection, request);
+	http_setup_take(&connection->setup, request, &connection->err);
+	if (!connection->err.code &&
+	    http_setup_apply(&connection->setup, connection->easy, "", &connection->err) == 0 &&
+	    set_bare(connection) == 0)
+		http_pool_add(connection->pool, connection->easy);
+	else
+		loop_timer_arm_after(connection->turn, 0);
 	return connection;
 }
 

@@ -82,7 +82,7 @@ int https_asker_new(struct loop *loop, const struct http_asker_settings *setting
 		    struct http_asker **ret_asker, struct err *err)
 {
 	static const struct http_asker_functions functions = {secure_asker_ask, secure_asker_free};
-	const struct http_trust_parts trust = {.pin = settings->pin};
+	const struct http_trust trust = {.pin = settings->pin};
 	struct http_client *client;
 	int rc = http_client_new(loop, "muster/" MUSTER_VERSION, &client, err);
 

@@ -111,10 +111,12 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 	return curl_easy_setopt(easy, option, &blob);
 }
 
-static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
+static CURLcode set_trust(CURL *easy, const struct http_trust *trust)
 {
 	CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
 
+	if (!trust)
+		return code;
 	/* The given authorities are the only ones: the system's certificate directory, which
 	 * libcurl would also search, is disabled. */
 	if (trust->authority) {
@@ -183,17 +185,18 @@ static void set_lists(struct http_setup *setup, const struct http_request *reque
 
 void http_setup_take(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
-	const struct http_trust_parts *trust = http_trust_parts(request->trust);
+	const char *server_name = request->trust ? request->trust->server_name : NULL;
 	struct arena *arena = arena_new();
-	int rc = http_target_read(request->url, trust->server_name, arena, &setup->target, err);
+	int rc = http_target_read(request->url, server_name, arena, &setup->target, err);
 
 	setup->arena = arena;
-	setup->trust = http_trust_ref(request->trust);
 	setup->request = *request;
+	setup->request.trust = http_trust_ref(request->trust);
 	setup->request.url = setup->target.url;
 	setup->request.headers = NULL;
 	setup->request.method = arena_copy_text(arena, request->method);
 	setup->request.proxy = arena_copy_text(arena, request->proxy);
+	setup->request.limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
 	if (rc == 0)
 		set_lists(setup, request, err);
 }
@@ -206,7 +209,7 @@ int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *use
 
 	code = code ? code : set_kind(easy, request);
 	code = code ? code : set_proxy(easy, setup, request);
-	code = code ? code : set_trust(easy, http_trust_parts(setup->trust));
+	code = code ? code : set_trust(easy, request->trust);
 	code = code ? code : set_message(easy, setup, request, user_agent);
 	if (code == CURLE_OUT_OF_MEMORY)
 		mem_abort();
@@ -220,7 +223,7 @@ void http_setup_done(struct http_setup *setup)
 {
 	curl_slist_free_all(setup->headers);
 	curl_slist_free_all(setup->connect_to);
-	http_trust_free(setup->trust);
+	http_trust_free(setup->request.trust);
 	arena_free(setup->arena);
 	*setup = (struct http_setup){0};
 }
@@ -298,28 +301,22 @@ int http_target_read(const char *url, const char *server_name, struct arena *are
 
 /* Trust. */
 
-struct http_trust {
-	struct http_trust_parts parts;
-	struct arena *arena; /* of their texts, and of this */
-	int n_references;
-};
-
-struct http_trust *http_trust_new(const struct http_trust_parts *parts)
+struct http_trust *http_trust_new(const struct http_trust *trust)
 {
 	struct arena *arena = arena_new();
-	struct http_trust *trust = arena_take(arena, sizeof(*trust));
+	struct http_trust *copy = arena_take(arena, sizeof(*copy));
 
-	*trust = (struct http_trust){
-		.parts = {.authority = arena_copy_text(arena, parts->authority),
-			  .client_certificate = arena_copy_text(arena, parts->client_certificate),
-			  .client_key = arena_copy_text(arena, parts->client_key),
-			  .server_name = arena_copy_text(arena, parts->server_name),
-			  .pin = arena_copy_text(arena, parts->pin),
-			  .skips_verify = parts->skips_verify},
-		.arena = arena,
+	*copy = (struct http_trust){
+		.authority = arena_copy_text(arena, trust->authority),
+		.client_certificate = arena_copy_text(arena, trust->client_certificate),
+		.client_key = arena_copy_text(arena, trust->client_key),
+		.server_name = arena_copy_text(arena, trust->server_name),
+		.pin = arena_copy_text(arena, trust->pin),
+		.skips_verify = trust->skips_verify,
 		.n_references = 1,
+		.arena = arena,
 	};
-	return trust;
+	return copy;
 }
 
 struct http_trust *http_trust_ref(struct http_trust *trust)
@@ -333,13 +330,6 @@ void http_trust_free(struct http_trust *trust)
 {
 	if (trust && --trust->n_references == 0)
 		arena_free_secret(trust->arena);
-}
-
-const struct http_trust_parts *http_trust_parts(const struct http_trust *trust)
-{
-	static const struct http_trust_parts nothing = {0};
-
-	return trust ? &trust->parts : &nothing;
 }
 
 /* Failures: one row for each that users can do something about; the others keep libcurl's message,

@@ -14,7 +14,6 @@ struct http_setup {
 	struct http_target target;
 	struct curl_slist *headers;
 	struct curl_slist *connect_to;
-	struct http_trust *trust;
 };
 
 /* Copies the request. Sets `err` (ERR_INVALID) if it cannot be sent; no header's value is shown. */

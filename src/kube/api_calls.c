@@ -71,7 +71,7 @@ static char *user_agent(void)
 static void update_api_trust(struct kube_api *api)
 {
 	const struct kube_login *login = api->login;
-	const struct http_trust_parts parts = {
+	const struct http_trust parts = {
 		.authority = login->authority,
 		.client_certificate = login->credential.client_certificate,
 		.client_key = login->credential.client_key,

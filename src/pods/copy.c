@@ -158,13 +158,14 @@ static int install(struct kube_copy *copy, struct err *err)
 	return file ? folder_move(file, copy->target, err) : err->code;
 }
 
+/* To a container, there is only the script. */
 static void end_if_both_ended(struct kube_copy *copy)
 {
 	struct err err = copy->err;
 
 	if (copy->script || copy->unpacker)
 		return;
-	int rc = err.code ? err.code : install(copy, &err);
+	int rc = err.code || !copy->stage ? err.code : install(copy, &err);
 
 	copy->on_end(text_of(&copy->warnings), rc ? &err : NULL, copy->data);
 	copy_free(copy);
@@ -320,19 +321,11 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 #define CONTENT "content" /* names in the stream, for unpack.sh */
 #define WHOLE "whole"
 
-static void finish_copy_to_pod(struct kube_copy *copy, const char *warnings, const struct err *err)
-{
-	copy->on_end(warnings, err, copy->data);
-	copy_free(copy);
-}
-
 /* The script ignores the end of input: the last file of the stream has not arrived. */
 static void abandon_copy_to_pod(struct kube_copy *copy)
 {
-	struct err err = copy->err;
-
 	kube_script_cancel(TAKE(copy->script));
-	finish_copy_to_pod(copy, "", &err);
+	end_if_both_ended(copy);
 }
 
 static void on_copy_to_room(void *data)
@@ -377,15 +370,6 @@ static void on_copy_to_answer(const char *line, const char *bytes, size_t len, v
 		on_copy_to_room(copy);
 }
 
-static void on_copy_to_script_end(const char *warnings, const struct err *err, void *data)
-{
-	struct kube_copy *copy = data;
-
-	copy->script = NULL;
-	copy_add_warning(copy, warnings);
-	finish_copy_to_pod(copy, text_of(&copy->warnings), err);
-}
-
 int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 		 struct kube_copy **ret_copy, struct err *err)
 {
@@ -408,7 +392,7 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 		.has_input = true,
 		.on_answer = on_copy_to_answer,
 		.on_room = on_copy_to_room,
-		.on_end = on_copy_to_script_end,
+		.on_end = on_script_end,
 		.data = copy,
 	};
 

@@ -74,7 +74,7 @@ static void on_exec_message(const char *bytes, size_t len, void *data)
 		return;
 	if (kube_channels_take(&exec->channels, bytes, len, &event, &exec->err) < 0)
 		websocket_close(exec->websocket);
-	else if (event.len > 0) /* the callback may cancel */
+	else if (event.len > 0 && exec->request.on_output) /* which may cancel */
 		exec->request.on_output(event.channel, event.bytes, event.len, exec->request.data);
 	/* After a channel was closed, the connection will be, too. */
 }

@@ -22,7 +22,7 @@ struct kube_exec_request {
 	bool has_input;
 	bool is_terminal; /* then both outputs are one */
 
-	/* Output of KUBE_CHANNEL_OUTPUT or KUBE_CHANNEL_ERROR_OUTPUT. May pause or cancel. */
+	/* Output of KUBE_CHANNEL_OUTPUT or _ERROR_OUTPUT. May pause or cancel. NULL: dropped. */
 	void (*on_output)(enum kube_channel channel, const char *bytes, size_t len, void *data);
 	/* There is room for input: called at the start, and later again. NULL: no input. */
 	void (*on_room)(void *data);

@@ -22,7 +22,7 @@ struct asker {
 	struct loop *loop;
 	struct http_client *client;
 	struct http_request request; /* all but the URL */
-	struct http_trust_parts trust;
+	struct http_trust trust;
 	char *authority, *certificate, *key; /* what it points to */
 	const char *headers[MOST_HEADERS + 1];
 	size_t n_headers;

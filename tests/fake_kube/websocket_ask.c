@@ -32,7 +32,7 @@ struct speaker {
 	int64_t close_after, cancel_after; /* messages; -1: never */
 	int64_t n_messages;
 	char *authority;
-	struct http_trust_parts trust;
+	struct http_trust trust;
 };
 
 static void leave(struct speaker *speaker)
