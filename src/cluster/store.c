@@ -263,20 +263,14 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	return 0;
 }
 
-static int explain_change(const char *name, const struct err *refusal, struct err *err)
+/* A conflict of a removal means that another job has the name by now. */
+static int explain_refusal(const char *name, bool is_removal, const struct err *refusal,
+			   struct err *err)
 {
+	if (refusal->code == ERR_NOT_FOUND || (is_removal && refusal->code == ERR_CONFLICT))
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	if (refusal->code == ERR_CONFLICT)
 		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
-	if (refusal->code == ERR_NOT_FOUND)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	return err_copy(err, refusal);
-}
-
-/* A conflict means that another job has the name by now. */
-static int explain_removal(const char *name, const struct err *refusal, struct err *err)
-{
-	if (refusal->code == ERR_CONFLICT || refusal->code == ERR_NOT_FOUND)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	return err_copy(err, refusal);
 }
 
@@ -371,12 +365,12 @@ static void on_changed(const struct kube_result *result, void *data)
 
 		finish_store_change(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
-		explain_change(change->job_name, err, &change->err);
+		explain_refusal(change->job_name, false, err, &change->err);
 		begin_call(change, KUBE_GET, NULL, on_read_again);
 	} else {
 		if (err->code == ERR_NOT_FOUND)
 			drop_stored_record(change->store, change->job_name);
-		explain_change(change->job_name, err, &own);
+		explain_refusal(change->job_name, false, err, &own);
 		if (change->status_size > LARGE_STATUS)
 			err_prefix(&own,
 				   "the status takes %zu KiB, because its replicas have too many "
@@ -416,7 +410,7 @@ static void on_stored_job_removed(const struct kube_result *result, void *data)
 
 	drop_stored_record(change->store, change->job_name);
 	if (err)
-		explain_removal(change->job_name, err, &own);
+		explain_refusal(change->job_name, true, err, &own);
 	finish_store_change(change, 0, err ? &own : NULL);
 }
 
@@ -443,7 +437,7 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 	if (rc == 0)
 		return accept_store_answer(store, changed, ret_version, err);
 	drop_stored_record(store, name); /* the next reader asks the server */
-	return explain_change(name, &own, err);
+	return explain_refusal(name, false, &own, err);
 }
 
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
@@ -454,7 +448,7 @@ static int kube_remove(struct store *base, const char *name, const char *uid, st
 	int rc = send_store_request(store, KUBE_DELETE, name, options, NULL, &own);
 
 	drop_stored_record(store, name);
-	return rc < 0 ? explain_removal(name, &own, err) : 0;
+	return rc < 0 ? explain_refusal(name, true, &own, err) : 0;
 }
 
 static void free_kube_store(struct store *base)

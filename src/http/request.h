@@ -26,7 +26,6 @@ struct http_trust {
 
 /* A copy; the caller has the first reference. */
 struct http_trust *http_trust_new(const struct http_trust *trust) MUST_USE;
-struct http_trust *http_trust_ref(struct http_trust *trust) MUST_USE; /* NULL gives NULL */
 /* Releases a reference; the last release overwrites the key. NULL is fine. */
 void http_trust_free(struct http_trust *trust);
 

@@ -191,7 +191,8 @@ void http_setup_take(struct http_setup *setup, const struct http_request *reques
 
 	setup->arena = arena;
 	setup->request = *request;
-	setup->request.trust = http_trust_ref(request->trust);
+	if (request->trust)
+		request->trust->n_references++;
 	setup->request.url = setup->target.url;
 	setup->request.headers = NULL;
 	setup->request.method = arena_copy_text(arena, request->method);
@@ -317,13 +318,6 @@ struct http_trust *http_trust_new(const struct http_trust *trust)
 		.arena = arena,
 	};
 	return copy;
-}
-
-struct http_trust *http_trust_ref(struct http_trust *trust)
-{
-	if (trust)
-		trust->n_references++;
-	return trust;
 }
 
 void http_trust_free(struct http_trust *trust)
