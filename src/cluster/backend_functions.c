@@ -407,7 +407,7 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 
 	if (text_equals(tail->pod_name, pod_name) && tail->attempt == attempt && !has_failed_since)
 		return pod_tail_read(tail, arena, ret_printed, err);
-	if (!kube_backend_is_attempt(backend, pod, attempt))
+	if (!pod || !kube_backend_is_attempt(backend, pod, attempt))
 		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
 	pod_tail_ask(backend, pod);
 	return err_set(err, ERR_UNREACHABLE, "requesting the log of Pod '%s'", pod_name);
