@@ -3,7 +3,6 @@
 #include "cluster/backend_state.h"
 #include "io/own_process.h"
 #include "kube/mirror_table.h"
-#include "kube/pod_warnings.h"
 
 #include <string.h>
 
@@ -18,7 +17,7 @@ static bool is_stuck(const struct kube_backend *backend, const struct job_pod *p
 
 	return kube_backend_owns(backend, pod) && seen->phase == OBSERVED_STARTING &&
 	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
-	       (!seen->reason || pod_warnings_is_reason(seen->reason));
+	       (!seen->reason || job_cache_is_warning(seen->reason));
 }
 
 static const char *event_text_of(const struct json *event, const char *key)
@@ -102,7 +101,7 @@ static void count_stuck_pod(struct kube_backend *backend, const struct job_pod *
 	backend->n_stuck -= was_stuck;
 	/* A known reason of a Pod stays while it is stuck. */
 	if (before && is_stuck_now && text_equals(before->uid, pod->uid) && !pod->seen.reason &&
-	    before->seen.reason && pod_warnings_is_reason(before->seen.reason))
+	    before->seen.reason && job_cache_is_warning(before->seen.reason))
 		job_pod_set_reason(pod, before->seen.reason, before->seen.message);
 }
 

@@ -2,15 +2,20 @@
 #include "kube/job_cache.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
-#include "kube/pod_warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+
+/* Of a list of warnings. */
+#define PAUSE (10 * MSEC_PER_SECOND)
+#define PAUSE_WITHOUT_RIGHT (300 * MSEC_PER_SECOND)
+#define MOST_EVENTS "1000"
 
 /* Exists while it has an object or a follower. */
 struct cached_job {
@@ -36,8 +41,17 @@ struct job_cache {
 	char *namespace_name, *job_name;
 	struct kind_watch watches[JOB_CACHE_KIND_COUNT];
 	struct mirror_table jobs; /* of struct cached_job, by key */
-	struct pod_warnings *warnings;
+	struct mirror_table listings; /* of struct warnings_listing, by namespace */
 	bool is_ending;
+};
+
+/* The list of Warning Events of one namespace. */
+struct warnings_listing {
+	struct job_cache *cache;
+	char *namespace_name;
+	struct loop_watch *timer;
+	struct kube_call *call;
+	bool is_asked;
 };
 
 struct job_follower {
@@ -199,21 +213,122 @@ static struct job_follower *next_warned(const struct job_cache *cache, const cha
 	return NULL;
 }
 
-static bool is_any_warned(const char *namespace_name, void *data)
-{
-	size_t place = 0;
+struct dated_event {
+	msec time;
+	const struct json *event;
+};
 
-	return next_warned(data, namespace_name, NULL, &place);
+/* When it was last seen; a new Event has eventTime, a repeated one lastTimestamp. */
+static msec time_of(const struct json *event)
+{
+	msec last = json_as_time(json_get(event, "lastTimestamp"));
+
+	return last != MSEC_UNSET ? last : json_as_time(json_get(event, "eventTime"));
 }
 
-static void on_warnings(const char *namespace_name, const struct json *const *events, size_t count,
-			void *data)
+static int newest_first(const void *a, const void *b)
 {
+	const struct dated_event *first = a, *second = b;
+
+	return (first->time < second->time) - (first->time > second->time);
+}
+
+/* Excludes the scheduler's reasons, which are outdated once the Pod has a node. */
+bool job_cache_is_warning(const char *reason)
+{
+	static const char *const reasons[] = {"FailedMount", "FailedAttachVolume",
+					      "FailedMapVolume", "FailedCreatePodSandBox",
+					      "NetworkNotReady"};
+
+	return name_find_word(reasons, ARRAY_LEN(reasons), reason) >= 0;
+}
+
+static void report_pod_warnings(const struct warnings_listing *listing, const struct json *list)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct dated_event *dated = arena_take_array(arena, json_count(list), sizeof(*dated));
+	const struct json **events = arena_take_array(arena, json_count(list), sizeof(*events));
 	struct job_follower *follower = NULL;
+	size_t count = 0, place = 0;
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *event = json_at(list, i);
+
+		if (job_cache_is_warning(json_get_string(event, "reason", "")))
+			dated[count++] = (struct dated_event){time_of(event), event};
+	}
+	if (count > 0)
+		qsort(dated, count, sizeof(*dated), newest_first);
+	for (size_t i = 0; i < count; i++)
+		events[i] = dated[i].event;
+	while ((follower = next_warned(listing->cache, listing->namespace_name, follower, &place)))
+		follower->settings.on_warnings(events, count, follower->settings.data);
+}
+
+static void listing_free(struct warnings_listing *listing)
+{
+	kube_call_cancel(listing->call);
+	loop_watch_free(listing->timer);
+	free(listing->namespace_name);
+	free(listing);
+}
+
+static void delete_warnings_listing(struct warnings_listing *listing)
+{
+	mirror_table_drop(&listing->cache->listings, listing->namespace_name);
+	listing_free(listing);
+}
+
+static void on_warnings_listed(const struct kube_result *result, void *data)
+{
+	struct warnings_listing *listing = data;
+	const struct err *err = result->err;
+
+	if (err && err->code == ERR_REFUSED) {
+		loop_timer_arm_after(listing->timer, PAUSE_WITHOUT_RIGHT);
+		return;
+	}
+	listing->is_asked = false;
+	report_pod_warnings(listing, err ? NULL : json_get(result->object, "items"));
+	if (!listing->is_asked)
+		delete_warnings_listing(listing);
+}
+
+static void list_warnings(void *data)
+{
+	static const struct kube_parameter warnings_of_pods[] = {
+		{"fieldSelector", "involvedObject.kind=Pod,type=Warning"},
+		{"limit", MOST_EVENTS},
+		{0},
+	};
+	struct warnings_listing *listing = data;
+	const struct kube_request request = {KUBE_LIST, &kube_events, listing->namespace_name,
+					     .parameters = warnings_of_pods};
 	size_t place = 0;
 
-	while ((follower = next_warned(data, namespace_name, follower, &place)))
-		follower->settings.on_warnings(events, count, follower->settings.data);
+	if (next_warned(listing->cache, listing->namespace_name, NULL, &place))
+		kube_call_start(&listing->call, listing->cache->settings.api, &request,
+				on_warnings_listed, listing);
+	else
+		delete_warnings_listing(listing);
+}
+
+void job_follower_ask_warnings(struct job_follower *follower)
+{
+	struct job_cache *cache = follower->cache;
+	struct mirror_entry *entry = mirror_table_put(&cache->listings, follower->namespace_name);
+	struct warnings_listing *listing = entry->kept;
+
+	if (!listing) {
+		entry->kept = listing = mem_new(sizeof(*listing));
+		listing->cache = cache;
+		listing->namespace_name = mem_copy_text(follower->namespace_name);
+		listing->timer = loop_new_timer(cache->settings.api->loop, list_warnings, listing);
+	}
+	if (listing->is_asked)
+		return;
+	listing->is_asked = true;
+	loop_timer_arm_after(listing->timer, PAUSE);
 }
 
 static struct cached_object *make_cached_object(struct kind_watch *watch, const struct json *json)
@@ -379,14 +494,6 @@ struct job_cache *job_cache_new(const struct job_cache_settings *settings)
 	cache->settings = *settings;
 	cache->namespace_name = mem_copy_text(settings->namespace_name);
 	cache->job_name = mem_copy_text(settings->job_name);
-	const struct pod_warnings_settings warnings = {
-		.api = settings->api,
-		.is_wanted = is_any_warned,
-		.on_listed = on_warnings,
-		.data = cache,
-	};
-
-	cache->warnings = pod_warnings_new(&warnings);
 	return cache;
 }
 
@@ -398,12 +505,15 @@ void job_cache_free(struct job_cache *cache)
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
 		kube_mirror_free(cache->watches[kind].mirror);
 	struct cached_job *job;
+	struct warnings_listing *listing;
 	size_t place = 0;
 
 	while ((job = mirror_table_next_value(&cache->jobs, &place)))
 		cached_job_free(job);
 	mirror_table_done(&cache->jobs);
-	pod_warnings_free(cache->warnings);
+	for (place = 0; (listing = mirror_table_next_value(&cache->listings, &place));)
+		listing_free(listing);
+	mirror_table_done(&cache->listings);
 	free(cache->namespace_name);
 	free(cache->job_name);
 	free(cache);
@@ -444,11 +554,6 @@ void job_follower_free(struct job_follower *follower)
 	drop_job_if_idle(follower->cache, follower->job);
 	free(follower->namespace_name);
 	free(follower);
-}
-
-void job_follower_ask_warnings(struct job_follower *follower)
-{
-	pod_warnings_ask(follower->cache->warnings, follower->namespace_name);
 }
 
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind)

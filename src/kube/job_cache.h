@@ -73,7 +73,8 @@ struct job_follower_settings {
 	/* The objects are known up to a later version (job_cache_version) and none has changed. */
 	void (*on_progress)(enum job_cache_kind kind, void *data);
 	/* Whether Warning Events of Pods are wanted. If so, on_warnings gets the Events of the
-	 * job's namespace, the newest first (kube/pod_warnings.h). */
+	 * job's namespace, the newest first, all borrowed; none if the request failed. It may ask
+	 * again. */
 	bool (*wants_warnings)(void *data);
 	void (*on_warnings)(const struct json *const *events, size_t count, void *data);
 	/* A kind is not up to date at present; its watch keeps retrying. */
@@ -86,8 +87,12 @@ struct job_follower *job_cache_follow(struct job_cache *cache,
 				      const struct job_follower_settings *settings) MUST_USE;
 void job_follower_free(struct job_follower *follower); /* NULL is fine */
 
-/* Requests the Warning Events of Pods once (kube/pod_warnings.h). */
+/* Requests the Events that tell why Pods are not set up on their nodes (volumes, network), ten
+ * seconds from now. For such a list the server reads all Events of the namespace: requests for one
+ * namespace share a list. If permission is missing, the next list is minutes later. */
 void job_follower_ask_warnings(struct job_follower *follower);
+/* Whether this is the reason of such an Event. */
+bool job_cache_is_warning(const char *reason);
 
 /* Whether all objects of this kind are known, as of the last event. */
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind);
