@@ -18,6 +18,13 @@ image: all # build/muster-image.tar: muster as an OCI image, made without docker
 $(BUILD)-portable/build.ninja:
 	@meson setup $(BUILD)-portable -Dprefer_static=true -Dtests=disabled --buildtype=release >/dev/null
 
+wheel: # what `pip install` installs on other systems, in build-portable
+	script/wheel
+
+static: all # muster in one file, for any Linux: without clusters
+	@cp $(BUILD)/muster-static $(BUILD)/$$($(BUILD)/muster version | tr ' ' -)-$$(uname -m)
+	@echo $(BUILD)/$$($(BUILD)/muster version | tr ' ' -)-$$(uname -m)
+
 server-image: $(BUILD)-portable/build.ninja # `muster server` on BASE=IMAGE, a file or a name, which has TensorFlow
 	@test -n "$(BASE)" || { echo 'make server-image: which image has TensorFlow? BASE=FILE or BASE=NAME' >&2; exit 2; }
 	@ninja -C $(BUILD)-portable --quiet muster
@@ -44,4 +51,4 @@ coverage: # how much of src/ the tests reach, folder by folder
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image server-image test check soak stress bench coverage clean
+.PHONY: all install image wheel static server-image test check soak stress bench coverage clean
