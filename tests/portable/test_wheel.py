@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from conftest import Installed, ROOT, System, run, wheel_of
+from conftest import Installed, ROOT, System, root_of, run, wheel_of
 
 MOST_BYTES = 15_000_000
 OF_GLIBC = {"libanl.so.1", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2"}
@@ -142,8 +142,7 @@ def test_uninstalling_leaves_only_jobs(installed):
 
 @pytest.fixture(params=SUITES)
 def system(request):
-    said, _ = run(pathlib.Path(__file__).parent / "system", request.param)
-    root = pathlib.Path(said.strip())
+    root = root_of(request.param)
     folder = tempfile.mkdtemp(dir=root / "tmp")
     yield System(root, "/" + str(pathlib.Path(folder).relative_to(root)))
     shutil.rmtree(folder)
