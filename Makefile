@@ -22,8 +22,12 @@ wheel: # what `pip install` installs on other systems, in build-portable
 	script/wheel
 
 static: all # muster in one file, for any Linux: without clusters
-	@cp $(BUILD)/muster-static $(BUILD)/$$($(BUILD)/muster version | tr ' ' -)-$$(uname -m)
-	@echo $(BUILD)/$$($(BUILD)/muster version | tr ' ' -)-$$(uname -m)
+	@cp $(BUILD)/muster-static $(BUILD)/muster-$$(tools/version)-$$(uname -m)
+	@echo $(BUILD)/muster-$$(tools/version)-$$(uname -m)
+
+dist: # the sources of the last commit, as a file
+	@git archive --prefix muster-$$(tools/version)/ HEAD | gzip -n -9 >$(BUILD)/muster-$$(tools/version).tar.gz
+	@echo $(BUILD)/muster-$$(tools/version).tar.gz
 
 server-image: $(BUILD)-portable/build.ninja # `muster server` on BASE=IMAGE, a file or a name, which has TensorFlow
 	@test -n "$(BASE)" || { echo 'make server-image: which image has TensorFlow? BASE=FILE or BASE=NAME' >&2; exit 2; }
@@ -51,4 +55,4 @@ coverage: # how much of src/ the tests reach, folder by folder
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image wheel static server-image test check soak stress bench coverage clean
+.PHONY: all install image wheel static dist server-image test check soak stress bench coverage clean
