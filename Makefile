@@ -18,6 +18,17 @@ image: all # build/muster-image.tar: muster as an OCI image, made without docker
 $(BUILD)-portable/build.ninja:
 	@meson setup $(BUILD)-portable -Dprefer_static=true -Dtests=disabled --buildtype=release >/dev/null
 
+wheel: # what `pip install` installs on other systems, in build-portable
+	script/wheel
+
+static: all # muster in one file, for any Linux: without clusters
+	@cp $(BUILD)/muster-static $(BUILD)/muster-$$(tools/version)-$$(uname -m)
+	@echo $(BUILD)/muster-$$(tools/version)-$$(uname -m)
+
+dist: # the sources of the last commit, as a file
+	@git archive --prefix muster-$$(tools/version)/ HEAD | gzip -n -9 >$(BUILD)/muster-$$(tools/version).tar.gz
+	@echo $(BUILD)/muster-$$(tools/version).tar.gz
+
 server-image: $(BUILD)-portable/build.ninja # `muster server` on BASE=IMAGE, a file or a name, which has TensorFlow
 	@test -n "$(BASE)" || { echo 'make server-image: which image has TensorFlow? BASE=FILE or BASE=NAME' >&2; exit 2; }
 	@ninja -C $(BUILD)-portable --quiet muster
@@ -44,4 +55,4 @@ coverage: # how much of src/ the tests reach, folder by folder
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image server-image test check soak stress bench coverage clean
+.PHONY: all install image wheel static dist server-image test check soak stress bench coverage clean

@@ -403,7 +403,7 @@ void text_add_duration(struct text *text, msec duration)
 	static const struct {
 		int64_t below; /* seconds */
 		int64_t big, small; /* units; 0: only the big one */
-		char letters[2];
+		char letters[3];
 	} steps[] = {
 		{2 * MINUTE, 1, 0, "s"},    {10 * MINUTE, MINUTE, 1, "ms"},
 		{3 * HOUR, MINUTE, 0, "m"}, {8 * HOUR, HOUR, MINUTE, "hm"},

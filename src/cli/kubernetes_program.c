@@ -28,7 +28,10 @@ int kubernetes_program_find(const char *own_program, const char *libexec_folder,
 	int folder_len = slash ? (int) (slash - own_program) : 0;
 	char *beside CLEANUP(mem_free_text) =
 		mem_format("%.*s/" OTHER_PROGRAM, folder_len, own_program);
-	char *installed CLEANUP(mem_free_text) = mem_format("%s/" OTHER_PROGRAM, libexec_folder);
+	bool is_absolute = *libexec_folder == '/';
+	char *installed CLEANUP(mem_free_text) =
+		mem_format("%.*s%s%s/" OTHER_PROGRAM, is_absolute ? 0 : folder_len, own_program,
+			   is_absolute ? "" : "/", libexec_folder);
 
 	if (access(beside, X_OK) == 0)
 		*ret_path = TAKE(beside);

@@ -6,7 +6,8 @@
 #include "command/options.h"
 
 /* Finds the program for clusters: in the directory of `own_program`, as in a build directory, else
- * in `libexec_folder`, as after an installation. ERR_NOT_FOUND names both. Caller frees. */
+ * in `libexec_folder`, as after an installation; a relative one is relative to that directory, so
+ * that the installation can be moved. ERR_NOT_FOUND names both. Caller frees. */
 int kubernetes_program_find(const char *own_program, const char *libexec_folder, char **ret_path,
 			    struct err *err) MUST_USE;
 

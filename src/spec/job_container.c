@@ -1,7 +1,7 @@
 /* The Pod template of a role: the training container, and the values that are read from it.
  *
- * No other value of a Pod is checked: Kubernetes knows its Pods better, and adds fields with each
- * release. Names that look misspelled are rejected (spec/pod_fields.h). */
+ * Of the other values of a Pod only quantities are checked: Kubernetes knows its Pods better, and
+ * adds fields with each release. Names that look misspelled are rejected (spec/pod_fields.h). */
 #include "base/names.h"
 #include "base/text.h"
 #include "spec/job_field.h"
@@ -123,7 +123,7 @@ static int read_gpus(struct field_reader *reader, const struct field *template,
 	return wants_all ? JOB_GPUS_ALL : read_number_of_gpus(reader, limit);
 }
 
-/* Of resources.limits or .requests; 0 if it has none. Kubernetes rejects invalid quantities. */
+/* Of resources.limits or .requests; 0 if it has none. */
 static double read_processors(const struct field *container, const char *kind)
 {
 	const struct json *value = json_get_path(container->value, "resources", kind, "cpu", NULL);
@@ -169,6 +169,24 @@ static size_t find_container(const struct field *containers, size_t count, const
 	return i;
 }
 
+/* The GPUs of the training container are read, and so checked, elsewhere. */
+static void check_quantities(struct field_reader *reader, const struct field *quantities)
+{
+	struct json *value;
+
+	for (const char *key = NULL; json_next(quantities->value, &key, &value);) {
+		const char *text = json_as_string(value, NULL);
+		double amount = json_as_real(value, -1);
+
+		if (json_is(value, JSON_NULL) || text_equals(key, JOB_GPU_RESOURCE))
+			continue;
+		if (text ? quantity_read(text, &amount, NULL) < 0 : amount < 0)
+			field_refuse_value(reader, FIELD_MAP_ENTRY(quantities, key),
+					   "expected a quantity, which is a number and one of the "
+					   "suffixes " QUANTITY_SUFFIXES);
+	}
+}
+
 /* Checks that apply to every container, also to those that do not train. */
 static void check_container(struct field_reader *reader, const struct field *containers,
 			    size_t index)
@@ -176,6 +194,7 @@ static void check_container(struct field_reader *reader, const struct field *con
 	const struct field *container = FIELD_ELEMENT(containers, index);
 	const struct field *name = FIELD_MEMBER(container, "name");
 	const struct field *image = FIELD_MEMBER(container, "image");
+	const struct field *resources = FIELD_MEMBER(container, "resources");
 	const char *name_text = field_text(reader, name, NULL);
 	const char *image_text = field_text(reader, image, "");
 
@@ -187,6 +206,10 @@ static void check_container(struct field_reader *reader, const struct field *con
 	if (reader_is_strict(reader) && name_text &&
 	    find_container(containers, index, name_text) < index)
 		field_refuse(reader, name, "Duplicate value: \"%s\"", name_text);
+	if (reader_is_strict(reader)) {
+		check_quantities(reader, FIELD_MEMBER(resources, "limits"));
+		check_quantities(reader, FIELD_MEMBER(resources, "requests"));
+	}
 }
 
 /* The webhook reports a Pod without containers twice, and so does this. Returns the number of those

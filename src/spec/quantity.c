@@ -55,8 +55,8 @@ static int report_bad_quantity(const char *text, size_t len, struct err *err)
 		return err_set(err, ERR_INVALID, "'%s' is not a quantity; did you mean '%.*s%s'?",
 			       text, (int) len, text, meant);
 	return err_set(err, ERR_INVALID,
-		       "'%s' is not a quantity (expected a number, and one of the suffixes m k M G "
-		       "T P E Ki Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi)",
+		       "'%s' is not a quantity (expected a number, and one of the "
+		       "suffixes " QUANTITY_SUFFIXES ")",
 		       text);
 }
 

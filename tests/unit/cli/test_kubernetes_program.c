@@ -72,6 +72,18 @@ TEST_WITH(begin, end, the_program_beside_comes_before_the_installed_one)
 	assert_string_equal(path, expected);
 }
 
+TEST_WITH(begin, end, an_installation_can_be_moved)
+{
+	char *own CLEANUP(mem_free_text) = mem_format("%s/bin/muster", folder);
+	char *expected CLEANUP(mem_free_text) =
+		mem_format("%s/bin/../libexec/muster-kubernetes", folder);
+	char *path CLEANUP(mem_free_text) = NULL;
+
+	write_program("libexec/muster-kubernetes", "", 0700);
+	assert_int_equal(kubernetes_program_find(own, "../libexec", &path, NULL), 0);
+	assert_string_equal(path, expected);
+}
+
 TEST_WITH(begin, end, what_cannot_be_executed_is_no_program)
 {
 	write_program("bin/muster-kubernetes", "", 0600);

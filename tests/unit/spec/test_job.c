@@ -564,6 +564,26 @@ TEST(a_field_of_a_pod_that_is_misspelled_is_refused)
 		      JOB_STRICT, "");
 }
 
+#define REFUSED_QUANTITY(PLACE, VALUE)                                                             \
+	SPECS "[Worker].template.spec.containers[0].resources." PLACE ": Invalid value: " VALUE    \
+	      ": expected a quantity, which is a number and one of the suffixes m k M G T P E Ki " \
+	      "Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi\n"
+
+TEST(quantities_are_checked_in_files_too)
+{
+	const char *yaml = HEAD "spec: {tfReplicaSpecs: {Worker: {template: {" IN_CONTAINER(
+		"resources: {limits: {cpu: lots, memory: 10GB, example.com/fpga: {}, "
+		"nvidia.com/gpu: 1}, requests: {cpu: -1, memory: 1e9, "
+		"ephemeral-storage: 1.5Gi, hugepages-2Mi: null}}") "}}}}";
+
+	assert_faults(yaml, JOB_STRICT,
+		      REFUSED_QUANTITY("limits[cpu]", "\"lots\"")
+			      REFUSED_QUANTITY("limits[memory]", "\"10GB\"")
+				      REFUSED_QUANTITY("limits[example.com/fpga]", "{}")
+					      REFUSED_QUANTITY("requests[cpu]", "-1"));
+	assert_faults(yaml, JOB_LENIENT, "");
+}
+
 TEST(what_nothing_has_filled_in_is_known_as_a_template)
 {
 	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: $N, " TEMPLATE "}}}",

@@ -1,0 +1,6 @@
+import os
+import sys
+
+import muster
+
+os.execv(muster.which(), ["muster", *sys.argv[1:]])
