@@ -312,9 +312,9 @@ static void kube_detach_callbacks(struct store *base, const void *data)
 {
 	struct pending_change *change;
 
-	LIST_FOREACH(change, &kube_store_of(base)->changes, link)
-	if (change->data == data)
-		change->done = NULL;
+	LIST_FOREACH (change, &kube_store_of(base)->changes, link)
+		if (change->data == data)
+			change->done = NULL;
 }
 
 static void begin_call(struct pending_change *change, enum kube_verb verb, const struct json *body,

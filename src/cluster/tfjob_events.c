@@ -66,9 +66,9 @@ void tfjob_events_free(struct tfjob_events *events)
 
 	if (!events)
 		return;
-	LIST_FOREACH(event, &events->sending, link)
-	if (!event->slot.is_taken)
-		request_slot_release(&event->slot);
+	LIST_FOREACH (event, &events->sending, link)
+		if (!event->slot.is_taken)
+			request_slot_release(&event->slot);
 	while ((event = LIST_FIRST(&events->collecting)))
 		free_waiting_event(event);
 	while ((event = LIST_FIRST(&events->sending)))
@@ -219,9 +219,9 @@ static void collect(struct tfjob_events *events, const struct job *job,
 	uint64_t kind = hash_event_kind(job, object);
 	struct waiting_event *event;
 
-	LIST_FOREACH(event, &events->collecting, link)
-	if (event->kind == kind)
-		break;
+	LIST_FOREACH (event, &events->collecting, link)
+		if (event->kind == kind)
+			break;
 	if (event) {
 		event->count++;
 		event->key ^= key_of(object);

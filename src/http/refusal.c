@@ -38,8 +38,7 @@ static bool read_headers(const struct evkeyvalq *all, const char *ret_values[N_S
 {
 	const struct evkeyval *header;
 
-	TAILQ_FOREACH(header, all, next)
-	{
+	TAILQ_FOREACH (header, all, next) {
 		int place = name_find_word_ignoring_case(single_headers, N_SINGLE, header->key);
 
 		if (!is_token(header->key) || !is_plain_header_value(header->value) ||
@@ -125,8 +124,7 @@ bool http_is_from_browser(const struct evhttp_request *request)
 					    "Upgrade-Insecure-Requests"};
 	const struct evkeyval *header;
 
-	TAILQ_FOREACH(header, request->input_headers, next)
-	{
+	TAILQ_FOREACH (header, request->input_headers, next) {
 		if (strncasecmp(header->key, "Sec-Fetch-", strlen("Sec-Fetch-")) == 0 ||
 		    name_find_word_ignoring_case(names, ARRAY_LEN(names), header->key) >= 0)
 			return true;

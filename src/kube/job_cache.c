@@ -129,9 +129,9 @@ static void notify_pod_followers(const struct cached_job *job, const struct job_
 {
 	struct job_follower *follower;
 
-	LIST_FOREACH(follower, &job->followers, link)
-	if (follower->settings.on_pod)
-		follower->settings.on_pod(before, now, follower->settings.data);
+	LIST_FOREACH (follower, &job->followers, link)
+		if (follower->settings.on_pod)
+			follower->settings.on_pod(before, now, follower->settings.data);
 }
 
 static void on_cached_object_change(const char *name, void *data)
@@ -143,10 +143,10 @@ static void on_cached_object_change(const char *name, void *data)
 
 	if (!job)
 		return;
-	LIST_FOREACH(follower, &job->followers, link)
-	if (follower->settings.on_change)
-		follower->settings.on_change(watch->kind, slash ? slash + 1 : name,
-					     follower->settings.data);
+	LIST_FOREACH (follower, &job->followers, link)
+		if (follower->settings.on_change)
+			follower->settings.on_change(watch->kind, slash ? slash + 1 : name,
+						     follower->settings.data);
 	drop_job_if_idle(watch->cache, job);
 }
 
