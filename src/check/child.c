@@ -6,11 +6,7 @@
 #include "io/file.h"
 #include "spec/limits.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CHUNK_SIZE (16 * 1024)
 /* A name and the separator before the line. */

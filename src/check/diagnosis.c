@@ -5,7 +5,6 @@
 #include "check/network.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 /* When a kind of fault is only that something could not be found or reached. */

@@ -5,9 +5,6 @@
 #include "base/json.h"
 #include "check/request.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum check_step {
 	CHECK_LIBRARY, /* TensorFlow's C library and Python are found */
 	CHECK_DATA, /* the data directory has its files */

@@ -7,7 +7,6 @@
 #include "tensorflow/python_find.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,10 +2,7 @@
  * the data exist on this machine, and whether remote servers can be reached. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "check/request.h"
 #include "io/loop.h"
 

@@ -7,7 +7,6 @@
 #include "check/network.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a step found. */
 

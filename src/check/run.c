@@ -14,8 +14,6 @@
 #include "io/terminal.h"
 
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 /* This file only translates: a line, the end of a child, a signal or a timer updates check/check.
  * Then its wishes are executed: wanted jobs are started, unwanted ones ended.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cli/job_source.h"
 #include "cli/replica_name.h"
 #include "cli/sync_folder.h"
@@ -17,9 +16,6 @@
 #include "spec/job.h"
 #include "status/stacks.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct server_access;
 

@@ -6,14 +6,7 @@
 #include "cli/commands.h"
 #include "cli/local_jobs.h"
 #include "cli/replica_name.h"
-#include "command/call.h"
-#include "command/compat.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "spec/job.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* This line says that file names, which the shell knows itself, fit as well. */
 #define COMPLETION_FILES ":files"

@@ -8,9 +8,6 @@
 #include "cli/local_jobs.h"
 #include "cli/program.h"
 #include "cli/run_here.h"
-#include "command/call.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "elastic/agent.h"
 #include "io/file.h"
 #include "io/loop.h"
@@ -25,11 +22,7 @@
 #include "spec/environment.h"
 #include "spec/job_build.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
 #define STARTUP_TIME (3 * MSEC_PER_SECOND) /* of a server */

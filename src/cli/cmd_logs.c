@@ -6,8 +6,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/log_selection.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "console/line_format.h"
 #include "console/log_view.h"
 #include "console/screen.h"
@@ -19,8 +17,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct logs {

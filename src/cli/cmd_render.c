@@ -7,8 +7,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/pod_options.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "command/table.h"
 #include "command/variables.h"
 #include "kube/k8s_tensorflow.h"

@@ -1,19 +1,14 @@
 /* muster stacks: the present Python stacks of a job's processes. */
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/replica_name.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "jobs/processes.h"
 #include "jobs/stacks_asker.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdlib.h>
 
 struct call {
 	const struct options *options;

@@ -6,8 +6,6 @@
 #include "cli/lookup.h"
 #include "cli/status_text.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/terminal.h"
 
 #include <unistd.h>

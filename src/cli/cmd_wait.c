@@ -4,8 +4,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/loop.h"
 #include "reconcile/reconcile.h"
 

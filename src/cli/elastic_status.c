@@ -4,7 +4,6 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/rendezvous_endpoint.h"
 #include "cli/watch.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -15,7 +14,6 @@
 #include "rendezvous/rendezvous.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *elastic_string_of(const struct json *object, const char *key)

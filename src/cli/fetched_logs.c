@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 
 int temporary_folder_create(const char *name, char **ret_path, struct err *err)
 {

@@ -1,19 +1,14 @@
 #include "cli/job_documents.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/local_jobs.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "io/random.h"
-#include "spec/job.h"
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
 #include "spec/template.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void job_override_identity(const struct options *options, struct json *root)
 {

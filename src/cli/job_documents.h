@@ -2,16 +2,10 @@
  * by the objects that it makes, a List by its items. */
 #pragma once
 
-#include "base/json.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "command/options.h"
 #include "command/variables.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Set the options, and zero the rest to begin. */
 struct job_documents {

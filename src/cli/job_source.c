@@ -6,16 +6,11 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/job_documents.h"
 #include "cli/local_jobs.h"
-#include "cli/pod_options.h"
 #include "cli/program.h"
 #include "command/output.h"
 #include "kube/objects.h"
-#include "spec/job.h"
 #include "spec/job_build.h"
-
-#include <string.h>
 
 const char *job_source_name(const struct options *options)
 {

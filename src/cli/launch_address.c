@@ -3,9 +3,6 @@
 #include "base/mem.h"
 #include "spec/cluster_spec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MASTER_HOST "127.0.0.1" /* torchrun's defaults */
 #define MASTER_PORT 29500
 

@@ -13,8 +13,6 @@
 #include "command/options.h"
 #include "spec/slurm_step.h"
 
-#include <stdbool.h>
-
 /* The server of a static rendezvous is at a port this much lower, or higher if the port is below
  * twice that, so that all machines find it without another option. */
 #define LAUNCH_SERVER_DISTANCE 10000

@@ -8,8 +8,6 @@
 #include "spec/limits.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */

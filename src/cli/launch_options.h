@@ -4,7 +4,6 @@
  * Source: torch/distributed/run.py and torch/distributed/argparse_util.py of PyTorch 2.15. */
 #pragma once
 
-#include "base/msec.h"
 #include "base/text.h"
 #include "cli/launch_address.h"
 #include "cli/rendezvous_endpoint.h"
@@ -13,8 +12,6 @@
 #include "spec/gpus.h"
 #include "spec/slurm_step.h"
 #include "spec/tf_cluster.h"
-
-#include <stdbool.h>
 
 #define RESTARTS_UNLIMITED "unlimited" /* a value of --max-restarts */
 

@@ -8,12 +8,6 @@
 #include "io/sink.h"
 #include "spec/limits.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define PREFIX_VARIABLE "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 #define NO_FILES "/dev/null" /* as --log-dir */
 #define SUFFIX_LENGTH 8 /* random characters behind the run's id */

@@ -5,11 +5,9 @@
  * 2.15 (Std.from_str, DefaultLogsSpecs). */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "command/options.h"
-#include "console/console_style.h"
+#include "console/console.h"
 
 struct launch_output {
 	struct stream_rule *rules; /* one for each process */

@@ -5,7 +5,6 @@
 #include "logs/folder.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* A time, or a duration before now. */
 static int read_since(const char *text, msec *ret_since, struct err *err)

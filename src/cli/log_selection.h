@@ -2,12 +2,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 #include "logs/reader.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
 
 /* Reads --role, --index … --grep; the texts are borrowed from the options. ERR_INVALID. */
 int log_selection_read(const struct options *options, struct log_selection *ret_selection,

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
@@ -16,9 +15,6 @@
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NAMED 5 /* named in a message */
 #define CLUSTER_PLACE "kubernetes/"

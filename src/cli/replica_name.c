@@ -2,12 +2,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char here[] = "local/";
 static const char on_cluster[] = "kubernetes/";

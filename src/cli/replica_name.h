@@ -3,12 +3,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "spec/fetch.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum job_place {
 	JOB_ANYWHERE, /* a plain name: a job of this machine, else of the cluster */

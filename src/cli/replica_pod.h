@@ -1,9 +1,7 @@
 /* The connection of a command to its cluster, and the Pod there of a replica that a user names. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "io/loop.h"

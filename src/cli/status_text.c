@@ -13,11 +13,8 @@
 #include "reconcile/summary.h"
 #include "reconcile/waiting_reason.h"
 #include "spec/job.h"
-#include "status/status.h"
 
 #include <inttypes.h>
-#include <stddef.h>
-#include <string.h>
 
 #define MEBIBYTE (1024 * 1024)
 

@@ -1,13 +1,8 @@
 /* A job and its status as text for users: in full, or one line. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 struct status_style {
 	bool is_wide; /* more columns */

@@ -11,8 +11,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option_row general_rows[] = {
 	OPTION("state-dir", TEXT, "DIR", NULL,

@@ -1,10 +1,7 @@
 #include "command/other_tools.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <string.h>
 
 #define STARTS "run|render"
 #define WRITE_WORKERS "use -w N for the number of workers"

@@ -6,9 +6,7 @@
 #include "command/command.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* errno of the first write to stdout that failed. */

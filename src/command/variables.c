@@ -2,13 +2,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void variables_done(struct variables *variables)
 {

@@ -5,8 +5,6 @@
 #include "command/options.h"
 #include "spec/job.h"
 
-#include <stddef.h>
-
 struct variables {
 	struct env_entry *list; /* in the order given; later ones override */
 	size_t count;

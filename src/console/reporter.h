@@ -2,17 +2,12 @@
  * written status, which is needed after the record was deleted. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "console/console.h"
 #include "jobs/reconciler.h"
 #include "logs/output_copies.h"
 #include "status/status.h"
-
-#include <stdint.h>
 
 /* Zero it to begin. */
 struct reporter {

@@ -3,15 +3,10 @@
 #include "base/mem.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
 #define TEXT_LIMIT 65536

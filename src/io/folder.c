@@ -5,18 +5,11 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdalign.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* For this user alone. */
 static int make_one(const char *path, struct err *err)

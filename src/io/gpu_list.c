@@ -6,15 +6,12 @@
 #include "io/loop.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define LIBRARY "libnvidia-ml.so.1"
 #define PROGRAM "nvidia-smi"

@@ -1,8 +1,6 @@
 /* Lists the NVIDIA GPUs of this machine, as its driver reports them. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 
 /* Appends the output of `nvidia-smi -L`: from NVML (libnvidia-ml.so.1), else from that program.

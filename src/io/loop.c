@@ -7,14 +7,10 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NSEC_PER_MSEC 1000000
 #define NSEC_PER_USEC 1000

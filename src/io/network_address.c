@@ -1,14 +1,11 @@
 #include "io/network_address.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

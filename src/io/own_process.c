@@ -3,18 +3,12 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 static bool is_changed(const char *entry, const char *const *changes)
 {

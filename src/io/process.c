@@ -2,23 +2,16 @@
 #include "io/process.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PROC_PATH_SIZE 64
 #define PROC_LINE_SIZE 4096

@@ -3,15 +3,11 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* How to write to a descriptor without waiting. */
 enum way {

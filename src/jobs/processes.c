@@ -8,11 +8,7 @@
 #include "logs/folder.h"
 #include "spec/limits.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 struct walk {
 	void (*fn)(pid_t pid, const char *attempt, void *data);

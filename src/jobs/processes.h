@@ -2,12 +2,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/process.h"
 #include "status/status.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Marks in the environment of every process of a job, which all its descendants inherit. The

@@ -1,12 +1,9 @@
 /* Between the store's texts and the model. */
 #include "jobs/record.h"
 
-#include "base/text.h"
 #include "reconcile/compact_status.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int read_json(const char *text, struct json **ret_value, struct err *err)
 {

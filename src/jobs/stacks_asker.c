@@ -6,12 +6,7 @@
 #include "io/python_stacks.h"
 #include "jobs/processes.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A process answers in less than a millisecond, unless it has to wait for a CPU. */
 #define LOOK_EVERY ((msec) 2)

@@ -7,10 +7,7 @@
 #include "io/folder.h"
 #include "io/own_process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
 
 #define START_LINK "start"
 

@@ -1,13 +1,11 @@
 /* The identity of a supervisor as JSON, and the state of its processes. */
 #include "jobs/supervisor_id.h"
 
-#include "base/text.h"
 #include "io/loop.h"
 #include "io/own_group.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -21,7 +21,6 @@
 #include "logs/reader.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #define FIRST_CHECK_DELAY ((msec) 1)
 #define LAST_CHECK_DELAY MSEC_PER_SECOND

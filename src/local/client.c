@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "jobs/orphaned_job.h"
@@ -17,8 +16,6 @@
 #include "store/store.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct client_local {
 	struct client base;

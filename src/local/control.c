@@ -8,17 +8,11 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define SOCKET_NAME "socket"
 #define WATCHERS_MAX 64

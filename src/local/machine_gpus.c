@@ -65,9 +65,11 @@ int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char
 	return 0;
 }
 
-int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct claims *claims,
-			const struct gpu_assignment *last, struct arena *arena,
-			struct gpu_assignment *ret_deal, struct text *told, struct err *err)
+/* gpu_assignment_create with the GPUs that other jobs do not hold. */
+static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
+			       struct claims *claims, const struct gpu_assignment *last,
+			       struct arena *arena, struct gpu_assignment *ret_deal,
+			       struct text *told, struct err *err)
 {
 	struct text holders CLEANUP(text_done) = {0};
 	gpu_set held, free;

@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "jobs/record.h"
 
-#include <stdlib.h>
-
 #define HOST "127.0.0.1"
 
 /* Ports of a private network cannot be tested from outside; no other program takes one there. */

@@ -3,15 +3,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "io/port.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "spec/tf_cluster.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct local_address {
 	char *role;

@@ -5,15 +5,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "io/child.h"
 #include "io/loop.h"
 #include "jobs/stacks_asker.h"
 #include "local/replica_output.h"
 #include "reconcile/plan.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 enum local_stage {

@@ -3,11 +3,6 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /* Size of one read. Larger ones were no faster, and cost memory. */
 #define CHUNK_SIZE (64 * 1024)
 /* A pipe that gives less than half of its size is not read for this long, so that more can collect;

@@ -8,8 +8,6 @@
 #include "spec/environment.h"
 #include "spec/gpus.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PYTHON_PATH "PYTHONPATH"

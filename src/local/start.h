@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "io/child.h"
 #include "spec/tf_cluster.h"
 

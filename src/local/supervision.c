@@ -16,7 +16,6 @@
 #include "jobs/record.h"
 #include "jobs/registration.h"
 #include "jobs/state_folder.h"
-#include "local/backend.h"
 #include "local/control.h"
 #include "reconcile/reconcile.h"
 #include "spec/limits.h"
@@ -24,7 +23,6 @@
 #include "supervise/supervision.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND

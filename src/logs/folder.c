@@ -1,19 +1,12 @@
 #include "logs/folder.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int log_folder_lock(const char *folder)
 {

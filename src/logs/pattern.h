@@ -5,10 +5,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct log_pattern; /* NULL matches every line */
 

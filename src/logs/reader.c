@@ -1,10 +1,7 @@
 #include "logs/reader.h"
 
 #include "base/line_text.h"
-#include "logs/folder.h"
 #include "spec/limits.h"
-
-#include <string.h>
 
 #define WINDOW_SIZE 65536
 

@@ -5,11 +5,247 @@
 #include "io/file.h"
 #include "logs/index.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+/* A file of the log and its index. */
+struct part {
+	int fd; /* -1: there is none */
+	int index_fd; /* -1: no times */
+	ino_t inode;
+	int64_t base; /* offset at which it begins */
+};
+
+struct log_attempt {
+	char *paths[LOG_FILE_COUNT];
+	struct part old; /* the rotated file */
+	struct part current;
+	struct log_cursor cursor; /* in the index of the part of `cursor_fd` */
+	int64_t cursor_offset; /* the last requested one */
+};
+
+static const struct part no_part = {.fd = -1, .index_fd = -1};
+
+static void close_part(struct part *part)
+{
+	file_close(&part->fd);
+	file_close(&part->index_fd);
+}
+
+static int64_t part_end(const struct part *part)
+{
+	struct stat found;
+
+	return part->base + (part->fd >= 0 && fstat(part->fd, &found) == 0 ? found.st_size : 0);
+}
+
+/* Opens a file and its index. If the index does not give the offset where the file begins, it is
+ * `otherwise`. False if there is no such file. */
+static bool open_part(const char *path, const char *index_path, int64_t otherwise,
+		      struct part *ret_part)
+{
+	struct part part = {.fd = file_open_regular(path, O_RDONLY), .base = otherwise};
+	struct stat found;
+	struct log_record first;
+
+	if (part.fd < 0)
+		return false;
+	if (fstat(part.fd, &found) == 0)
+		part.inode = found.st_ino;
+	part.index_fd = file_open_regular(index_path, O_RDONLY);
+	if (part.index_fd >= 0 && log_index_read(part.index_fd, 0, &first))
+		part.base = first.offset;
+	*ret_part = part;
+	return true;
+}
+
+static bool open_old(struct log_attempt *attempt)
+{
+	return open_part(attempt->paths[LOG_FILE_OLD_TEXT], attempt->paths[LOG_FILE_OLD_INDEX], 0,
+			 &attempt->old);
+}
+
+static bool open_current(struct log_attempt *attempt)
+{
+	return open_part(attempt->paths[LOG_FILE_TEXT], attempt->paths[LOG_FILE_INDEX],
+			 part_end(&attempt->old), &attempt->current);
+}
+
+int log_attempt_open(const char *folder, const struct log_name *name,
+		     struct log_attempt **ret_attempt, struct err *err)
+{
+	struct log_attempt *attempt = mem_new(sizeof(*attempt));
+
+	attempt->old = no_part;
+	attempt->current = no_part;
+	attempt->cursor.fd = -1;
+	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++)
+		attempt->paths[file] = log_name_path(folder, name, file);
+	bool has_old = open_old(attempt);
+
+	if (!open_current(attempt) && !has_old) {
+		int rc = errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log '%s' not found",
+						   attempt->paths[LOG_FILE_TEXT])
+					 : err_set_errno(err, errno, "cannot read log '%s'",
+							 attempt->paths[LOG_FILE_TEXT]);
+
+		log_attempt_close(attempt);
+		return rc;
+	}
+	*ret_attempt = attempt;
+	return 0;
+}
+
+void log_attempt_close(struct log_attempt *attempt)
+{
+	if (!attempt)
+		return;
+	close_part(&attempt->old);
+	close_part(&attempt->current);
+	for (size_t i = 0; i < LOG_FILE_COUNT; i++)
+		mem_free_text(&attempt->paths[i]);
+	mem_free_any(&attempt);
+}
+
+int64_t log_attempt_begin(const struct log_attempt *attempt)
+{
+	return attempt->old.fd >= 0 ? attempt->old.base : attempt->current.base;
+}
+
+int64_t log_attempt_end(const struct log_attempt *attempt)
+{
+	return attempt->current.fd >= 0 ? part_end(&attempt->current) : part_end(&attempt->old);
+}
+
+/* True when the file was rotated: the former current file is the old part now. */
+static bool follow_rotation(struct log_attempt *attempt)
+{
+	struct stat found;
+
+	if (stat(attempt->paths[LOG_FILE_TEXT], &found) != 0 ||
+	    found.st_ino == attempt->current.inode)
+		return false;
+	struct part last = attempt->current;
+	struct part before_last = attempt->old;
+
+	if (last.fd >= 0)
+		attempt->old = last;
+	if (!open_current(attempt)) {
+		attempt->old = before_last;
+		attempt->current = last;
+		return false;
+	}
+	if (last.fd >= 0)
+		close_part(&before_last);
+	attempt->cursor.fd = -1;
+	return true;
+}
+
+/* Two rotations behind: opens the part between the one that was read to its end and the current
+ * one, or moves the offset over the deleted bytes. */
+static void close_gap(struct log_attempt *attempt, int64_t *offset)
+{
+	close_part(&attempt->old);
+	attempt->old = no_part;
+	attempt->cursor.fd = -1;
+	open_old(attempt);
+	int64_t begin = attempt->old.base > *offset ? attempt->old.base : *offset;
+	bool is_there = begin < part_end(&attempt->old) && begin < attempt->current.base;
+
+	*offset = is_there ? begin : attempt->current.base;
+}
+
+size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *bytes, size_t len)
+{
+	for (;;) {
+		bool is_current = attempt->current.fd >= 0 && *offset >= attempt->current.base;
+		struct part *part = is_current ? &attempt->current : &attempt->old;
+
+		if (*offset < part->base)
+			*offset = part->base;
+		size_t got = file_read_at(part->fd, bytes, len, *offset - part->base);
+
+		if (got > 0)
+			return got;
+		if (is_current || attempt->current.fd < 0) {
+			if (!follow_rotation(attempt))
+				return 0;
+		} else {
+			close_gap(attempt, offset);
+		}
+	}
+}
+
+/* The index for an offset, -1 if there is none. */
+static int index_of(const struct log_attempt *attempt, int64_t offset)
+{
+	if (attempt->current.fd >= 0 && offset >= attempt->current.base)
+		return attempt->current.index_fd;
+	return attempt->old.index_fd;
+}
+
+/* When the byte at `offset` was written; *ret_until as in log_cursor_time. */
+static msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until)
+{
+	int fd = index_of(attempt, offset);
+
+	*ret_until = INT64_MAX;
+	if (fd < 0)
+		return MSEC_UNSET;
+	if (fd != attempt->cursor.fd || offset < attempt->cursor_offset)
+		log_cursor_begin(&attempt->cursor, fd, offset);
+	attempt->cursor_offset = offset;
+	return log_cursor_time(&attempt->cursor, offset, ret_until);
+}
+
+/* The index that is being written. */
+static int newest_index(const struct log_attempt *attempt)
+{
+	return attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
+}
+
+/* Of its newest bytes, within a few milliseconds. */
+static msec log_attempt_last_time(const struct log_attempt *attempt)
+{
+	int fd = newest_index(attempt);
+	struct log_record record;
+
+	for (int64_t i = fd >= 0 ? log_index_count(fd) : 0; i > 0; i--) {
+		if (log_index_read(fd, i - 1, &record) && record.time != LOG_TIME_CLOSED)
+			return record.time;
+	}
+	return MSEC_UNSET;
+}
+
+/* Offset of the first byte of a part written at `since` or later; the part's end if there is
+ * none. */
+static int64_t find_time(const struct part *part, msec since)
+{
+	struct log_record record;
+
+	if (part->index_fd < 0)
+		return part->base;
+	int64_t position = log_index_find_time(part->index_fd, since - 1) + 1;
+
+	return log_index_read(part->index_fd, position, &record) ? record.offset : part_end(part);
+}
+
+int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since)
+{
+	if (attempt->old.fd >= 0) {
+		int64_t offset = find_time(&attempt->old, since);
+
+		if (offset < part_end(&attempt->old) || attempt->current.fd < 0)
+			return offset;
+	}
+	return find_time(&attempt->current, since);
+}
+
+static bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset)
+{
+	int fd = newest_index(attempt);
+	struct log_record last;
+
+	return fd >= 0 && log_index_read(fd, log_index_count(fd) - 1, &last) &&
+	       last.time == LOG_TIME_CLOSED && last.offset <= offset;
+}
 
 /* Most replicas print little: a buffer starts small and grows with the output. */
 #define FIRST_CAPACITY 4096
@@ -226,244 +462,4 @@ bool log_stream_is_complete(const struct log_stream *stream)
 msec log_stream_last_time(const struct log_stream *stream)
 {
 	return log_attempt_last_time(stream->attempt);
-}
-
-/* A file of the log and its index. */
-struct part {
-	int fd; /* -1: there is none */
-	int index_fd; /* -1: no times */
-	ino_t inode;
-	int64_t base; /* offset at which it begins */
-};
-
-struct log_attempt {
-	char *paths[LOG_FILE_COUNT];
-	struct part old; /* the rotated file */
-	struct part current;
-	struct log_cursor cursor; /* in the index of the part of `cursor_fd` */
-	int64_t cursor_offset; /* the last requested one */
-};
-
-static const struct part no_part = {.fd = -1, .index_fd = -1};
-
-static void close_part(struct part *part)
-{
-	file_close(&part->fd);
-	file_close(&part->index_fd);
-}
-
-static int64_t part_end(const struct part *part)
-{
-	struct stat found;
-
-	return part->base + (part->fd >= 0 && fstat(part->fd, &found) == 0 ? found.st_size : 0);
-}
-
-/* Opens a file and its index. If the index does not give the offset where the file begins, it is
- * `otherwise`. False if there is no such file. */
-static bool open_part(const char *path, const char *index_path, int64_t otherwise,
-		      struct part *ret_part)
-{
-	struct part part = {.fd = file_open_regular(path, O_RDONLY), .base = otherwise};
-	struct stat found;
-	struct log_record first;
-
-	if (part.fd < 0)
-		return false;
-	if (fstat(part.fd, &found) == 0)
-		part.inode = found.st_ino;
-	part.index_fd = file_open_regular(index_path, O_RDONLY);
-	if (part.index_fd >= 0 && log_index_read(part.index_fd, 0, &first))
-		part.base = first.offset;
-	*ret_part = part;
-	return true;
-}
-
-static bool open_old(struct log_attempt *attempt)
-{
-	return open_part(attempt->paths[LOG_FILE_OLD_TEXT], attempt->paths[LOG_FILE_OLD_INDEX], 0,
-			 &attempt->old);
-}
-
-static bool open_current(struct log_attempt *attempt)
-{
-	return open_part(attempt->paths[LOG_FILE_TEXT], attempt->paths[LOG_FILE_INDEX],
-			 part_end(&attempt->old), &attempt->current);
-}
-
-int log_attempt_open(const char *folder, const struct log_name *name,
-		     struct log_attempt **ret_attempt, struct err *err)
-{
-	struct log_attempt *attempt = mem_new(sizeof(*attempt));
-
-	attempt->old = no_part;
-	attempt->current = no_part;
-	attempt->cursor.fd = -1;
-	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++)
-		attempt->paths[file] = log_name_path(folder, name, file);
-	bool has_old = open_old(attempt);
-
-	if (!open_current(attempt) && !has_old) {
-		int rc = errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log '%s' not found",
-						   attempt->paths[LOG_FILE_TEXT])
-					 : err_set_errno(err, errno, "cannot read log '%s'",
-							 attempt->paths[LOG_FILE_TEXT]);
-
-		log_attempt_close(attempt);
-		return rc;
-	}
-	*ret_attempt = attempt;
-	return 0;
-}
-
-void log_attempt_close(struct log_attempt *attempt)
-{
-	if (!attempt)
-		return;
-	close_part(&attempt->old);
-	close_part(&attempt->current);
-	for (size_t i = 0; i < LOG_FILE_COUNT; i++)
-		mem_free_text(&attempt->paths[i]);
-	mem_free_any(&attempt);
-}
-
-int64_t log_attempt_begin(const struct log_attempt *attempt)
-{
-	return attempt->old.fd >= 0 ? attempt->old.base : attempt->current.base;
-}
-
-int64_t log_attempt_end(const struct log_attempt *attempt)
-{
-	return attempt->current.fd >= 0 ? part_end(&attempt->current) : part_end(&attempt->old);
-}
-
-/* True when the file was rotated: the former current file is the old part now. */
-static bool follow_rotation(struct log_attempt *attempt)
-{
-	struct stat found;
-
-	if (stat(attempt->paths[LOG_FILE_TEXT], &found) != 0 ||
-	    found.st_ino == attempt->current.inode)
-		return false;
-	struct part last = attempt->current;
-	struct part before_last = attempt->old;
-
-	if (last.fd >= 0)
-		attempt->old = last;
-	if (!open_current(attempt)) {
-		attempt->old = before_last;
-		attempt->current = last;
-		return false;
-	}
-	if (last.fd >= 0)
-		close_part(&before_last);
-	attempt->cursor.fd = -1;
-	return true;
-}
-
-/* Two rotations behind: opens the part between the one that was read to its end and the current
- * one, or moves the offset over the deleted bytes. */
-static void close_gap(struct log_attempt *attempt, int64_t *offset)
-{
-	close_part(&attempt->old);
-	attempt->old = no_part;
-	attempt->cursor.fd = -1;
-	open_old(attempt);
-	int64_t begin = attempt->old.base > *offset ? attempt->old.base : *offset;
-	bool is_there = begin < part_end(&attempt->old) && begin < attempt->current.base;
-
-	*offset = is_there ? begin : attempt->current.base;
-}
-
-size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *bytes, size_t len)
-{
-	for (;;) {
-		bool is_current = attempt->current.fd >= 0 && *offset >= attempt->current.base;
-		struct part *part = is_current ? &attempt->current : &attempt->old;
-
-		if (*offset < part->base)
-			*offset = part->base;
-		size_t got = file_read_at(part->fd, bytes, len, *offset - part->base);
-
-		if (got > 0)
-			return got;
-		if (is_current || attempt->current.fd < 0) {
-			if (!follow_rotation(attempt))
-				return 0;
-		} else {
-			close_gap(attempt, offset);
-		}
-	}
-}
-
-/* The index for an offset, -1 if there is none. */
-static int index_of(const struct log_attempt *attempt, int64_t offset)
-{
-	if (attempt->current.fd >= 0 && offset >= attempt->current.base)
-		return attempt->current.index_fd;
-	return attempt->old.index_fd;
-}
-
-msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until)
-{
-	int fd = index_of(attempt, offset);
-
-	*ret_until = INT64_MAX;
-	if (fd < 0)
-		return MSEC_UNSET;
-	if (fd != attempt->cursor.fd || offset < attempt->cursor_offset)
-		log_cursor_begin(&attempt->cursor, fd, offset);
-	attempt->cursor_offset = offset;
-	return log_cursor_time(&attempt->cursor, offset, ret_until);
-}
-
-/* The index that is being written. */
-static int newest_index(const struct log_attempt *attempt)
-{
-	return attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
-}
-
-msec log_attempt_last_time(const struct log_attempt *attempt)
-{
-	int fd = newest_index(attempt);
-	struct log_record record;
-
-	for (int64_t i = fd >= 0 ? log_index_count(fd) : 0; i > 0; i--) {
-		if (log_index_read(fd, i - 1, &record) && record.time != LOG_TIME_CLOSED)
-			return record.time;
-	}
-	return MSEC_UNSET;
-}
-
-/* Offset of the first byte of a part written at `since` or later; the part's end if there is
- * none. */
-static int64_t find_time(const struct part *part, msec since)
-{
-	struct log_record record;
-
-	if (part->index_fd < 0)
-		return part->base;
-	int64_t position = log_index_find_time(part->index_fd, since - 1) + 1;
-
-	return log_index_read(part->index_fd, position, &record) ? record.offset : part_end(part);
-}
-
-int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since)
-{
-	if (attempt->old.fd >= 0) {
-		int64_t offset = find_time(&attempt->old, since);
-
-		if (offset < part_end(&attempt->old) || attempt->current.fd < 0)
-			return offset;
-	}
-	return find_time(&attempt->current, since);
-}
-
-bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset)
-{
-	int fd = newest_index(attempt);
-	struct log_record last;
-
-	return fd >= 0 && log_index_read(fd, log_index_count(fd) - 1, &last) &&
-	       last.time == LOG_TIME_CLOSED && last.offset <= offset;
 }

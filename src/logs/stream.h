@@ -8,13 +8,8 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "logs/unsaved_output.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The stored output of one attempt of a replica, read by offset while it may still grow. Follows
  * rotation, and knows the time of each byte. */
@@ -33,16 +28,8 @@ int64_t log_attempt_end(const struct log_attempt *attempt);
  * away, *offset advances to the next existing one. */
 size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *bytes, size_t len);
 
-/* When the byte at `offset` was written; *ret_until as in log_cursor_time. Cheap when offsets
- * increase. */
-msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until);
-/* When its newest bytes were written, within a few milliseconds; MSEC_UNSET before the first. */
-msec log_attempt_last_time(const struct log_attempt *attempt);
 /* Offset of the first byte written at `since` or later (as precisely as the index knows). */
 int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since);
-
-/* The writer closed the log, and nothing follows `offset`. */
-bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset);
 
 struct log_line {
 	const struct log_name *name; /* the replica; set by log_reader */

@@ -3,13 +3,8 @@
 #include "status/exception.h"
 
 #include "base/line_text.h"
-#include "base/own.h"
-#include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 /* Compares character by character: 0 matches a digit, any other character itself. */
 static bool begins_like(const char *line, const char *pattern)

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MICROSECONDS 1000000
 #define OTHER_REASON "Other"

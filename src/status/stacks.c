@@ -1,13 +1,9 @@
 #include "status/stacks.h"
 
-#include "base/json.h"
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "status/status.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define OUR_MARK "# "
 

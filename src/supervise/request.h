@@ -1,7 +1,7 @@
 /* How the user wants a job to be supervised, on any back end. */
 #pragma once
 
-#include "console/console_style.h"
+#include "console/console.h"
 #include "http/listening.h"
 
 #include <stdbool.h>
