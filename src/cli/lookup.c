@@ -6,7 +6,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
-#include "cli/log_selection.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -276,7 +275,7 @@ static int refuse_name(const struct lookup *lookup, const struct found_job *soug
 		return err_set(err, ERR_NOT_FOUND,
 			       "job '%s' not found%s; jobs that begin with it: %s", sought->name,
 			       where, text_of(&begun->names));
-	if (log_selection_read_replica(sought->name, &(struct log_name){0}))
+	if (replica_name_read_known(sought->name, &(struct log_name){0}))
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"job '%s' not found%s; if it is a replica, name its job first: JOB %s",
