@@ -118,12 +118,6 @@ void reporter_show_startup(const struct reporter *reporter, const struct startup
 		console_on_startup(reporter->console, startup, &reporter->status);
 }
 
-void reporter_show_output(const struct reporter *reporter)
-{
-	if (reporter->console)
-		console_on_output(reporter->console);
-}
-
 static void on_note(const struct job *job, const struct note *note, void *data)
 {
 	struct reporter *reporter = data;

@@ -42,8 +42,6 @@ void reporter_print_stopping(struct reporter *reporter, const struct job *job, c
 void reporter_print_error(struct reporter *reporter, const char *sentence);
 /* The progress of its Pods' startup. */
 void reporter_show_startup(const struct reporter *reporter, const struct startup *startup);
-/* There is more in the logs. */
-void reporter_show_output(const struct reporter *reporter);
 /* The listener for the reconciler. */
 struct reconciler_listener reporter_listener(struct reporter *reporter);
 
