@@ -473,7 +473,7 @@ struct backend *backend_local_new(const struct backend_local_settings *settings)
 	local->stacks.on_kept = notify_local_news;
 	local->stacks.data = local;
 	local->cores = cores_real();
-	local_replicas_init(&local->replicas);
+	local->replicas.oom_kills = oom_kill_count();
 	return &local->backend;
 }
 

@@ -217,11 +217,6 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 
 /* All attempts. */
 
-void local_replicas_init(struct local_replicas *replicas)
-{
-	*replicas = (struct local_replicas){.oom_kills = oom_kill_count()};
-}
-
 void local_replicas_done(struct local_replicas *replicas)
 {
 	for (size_t i = 0; i < replicas->count; i++)

@@ -288,8 +288,8 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 
 	replica->name = start.name;
 	replica->given_attempt = -1;
-	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit);
-	log_stream_add_unsaved_output(replica->stream, reader->unsaved_output, &replica->name);
+	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit,
+					 reader->unsaved_output, &replica->name);
 	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
 	insert_replica(reader, place, replica);
 }
@@ -353,10 +353,9 @@ static bool open_next_attempt(struct log_reader *reader, struct replica *replica
 		replica->name = *name;
 		if (log_attempt_open(reader->folder.path, name, &attempt, NULL) != 0)
 			continue;
-		replica->stream = log_stream_new(attempt, log_attempt_begin(attempt),
-						 reader->selection.line_limit);
-		log_stream_add_unsaved_output(replica->stream, reader->unsaved_output,
-					      &replica->name);
+		replica->stream =
+			log_stream_new(attempt, log_attempt_begin(attempt),
+				       reader->selection.line_limit, reader->unsaved_output, name);
 		replica->is_restarted = true;
 		return true;
 	}

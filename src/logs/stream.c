@@ -201,19 +201,6 @@ static int newest_index(const struct log_attempt *attempt)
 	return attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
 }
 
-/* Of its newest bytes, within a few milliseconds. */
-static msec log_attempt_last_time(const struct log_attempt *attempt)
-{
-	int fd = newest_index(attempt);
-	struct log_record record;
-
-	for (int64_t i = fd >= 0 ? log_index_count(fd) : 0; i > 0; i--) {
-		if (log_index_read(fd, i - 1, &record) && record.time != LOG_TIME_CLOSED)
-			return record.time;
-	}
-	return MSEC_UNSET;
-}
-
 /* Offset of the first byte of a part written at `since` or later; the part's end if there is
  * none. */
 static int64_t find_time(const struct part *part, msec since)
@@ -238,15 +225,6 @@ int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since)
 	return find_time(&attempt->current, since);
 }
 
-static bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset)
-{
-	int fd = newest_index(attempt);
-	struct log_record last;
-
-	return fd >= 0 && log_index_read(fd, log_index_count(fd) - 1, &last) &&
-	       last.time == LOG_TIME_CLOSED && last.offset <= offset;
-}
-
 /* Most replicas print little: a buffer starts small and grows with the output. */
 #define FIRST_CAPACITY 4096
 
@@ -269,22 +247,17 @@ struct log_stream {
 };
 
 struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
-				  size_t line_limit)
+				  size_t line_limit, const struct unsaved_output *unsaved_output,
+				  const struct log_name *name)
 {
 	struct log_stream *stream = mem_new(sizeof(*stream));
 
 	stream->attempt = take_attempt;
 	stream->offset = offset;
 	stream->line_limit = line_limit;
-	return stream;
-}
-
-void log_stream_add_unsaved_output(struct log_stream *stream,
-				   const struct unsaved_output *unsaved_output,
-				   const struct log_name *name)
-{
 	stream->unsaved_output = unsaved_output;
 	stream->name = *name;
+	return stream;
 }
 
 void log_stream_free(struct log_stream *stream)
@@ -455,11 +428,21 @@ bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
 
 bool log_stream_is_complete(const struct log_stream *stream)
 {
-	return unsaved_output_is_empty(find_unkept(stream)) &&
-	       log_attempt_is_complete(stream->attempt, stream->offset);
+	int fd = newest_index(stream->attempt);
+	struct log_record last;
+
+	return unsaved_output_is_empty(find_unkept(stream)) && fd >= 0 &&
+	       log_index_read(fd, log_index_count(fd) - 1, &last) && last.time == LOG_TIME_CLOSED &&
+	       last.offset <= stream->offset;
 }
 
 msec log_stream_last_time(const struct log_stream *stream)
 {
-	return log_attempt_last_time(stream->attempt);
+	int fd = newest_index(stream->attempt);
+	struct log_record record;
+
+	for (int64_t i = fd >= 0 ? log_index_count(fd) : 0; i > 0; i--)
+		if (log_index_read(fd, i - 1, &record) && record.time != LOG_TIME_CLOSED)
+			return record.time;
+	return MSEC_UNSET;
 }
