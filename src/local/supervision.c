@@ -20,7 +20,6 @@
 #include "reconcile/reconcile.h"
 #include "spec/limits.h"
 #include "store/store.h"
-#include "supervise/supervision.h"
 
 #include <signal.h>
 #include <string.h>

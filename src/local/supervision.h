@@ -7,7 +7,7 @@
 #include "local/backend.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
-#include "supervise/request.h"
+#include "supervise/supervision.h"
 
 struct supervisor_request {
 	struct supervision_request base;

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "logs/folder.h"
-#include "logs/pattern.h"
 #include "logs/stream.h"
 #include "logs/unsaved_output.h"
 #include "status/exception.h"
