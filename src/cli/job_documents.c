@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "command/input.h"
 #include "command/output.h"
+#include "command/variables.h"
 #include "io/random.h"
 #include "spec/limits.h"
 #include "spec/template.h"
@@ -65,60 +66,6 @@ static void append_document(struct job_documents *documents, struct document *ta
 	documents->list[documents->count++] = take_document;
 }
 
-/* The values for the parameters of a template: --param and --param-file. */
-struct template_values {
-	struct template_value *list; /* those of files first, so that those of the command line
-					win */
-	size_t count;
-	size_t capacity;
-	struct arena *arena; /* holds the texts */
-};
-
-static void template_values_done(struct template_values *values)
-{
-	free(values->list);
-	arena_free(values->arena);
-}
-
-static int add_template_value(void *to, const char *assignment, struct err *err)
-{
-	struct template_values *values = to;
-	const char *equals = strchr(assignment, '=');
-
-	if (!equals || equals == assignment)
-		return err_set(err, ERR_INVALID, "'%s': expected NAME=VALUE", assignment);
-	if (!text_is_utf8(assignment, strlen(assignment)))
-		return err_set(
-			err, ERR_INVALID,
-			"%.*s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
-			(int) (equals - assignment), assignment);
-	if (!values->arena)
-		values->arena = arena_new();
-	mem_grow(&values->list, &values->capacity, values->count, sizeof(*values->list));
-	values->list[values->count++] = (struct template_value){
-		.name = arena_format(values->arena, "%.*s", (int) (equals - assignment),
-				     assignment),
-		.value = arena_copy_text(values->arena, equals + 1),
-	};
-	return 0;
-}
-
-static void template_values_read(const struct options *options, struct template_values *values,
-				 struct text *faults)
-{
-	struct err err;
-	size_t count;
-	const char *const *list = option_list(options, "param-file", &count);
-
-	for (size_t i = 0; i < count; i++)
-		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_value,
-				values, faults);
-	list = option_list(options, "param", &count);
-	for (size_t i = 0; i < count; i++)
-		if (add_template_value(values, list[i], &err))
-			text_addf(faults, "--param: %s\n", err.text);
-}
-
 void job_documents_refuse_values(const struct options *options, const char *with,
 				 struct text *faults)
 {
@@ -131,16 +78,21 @@ void job_documents_refuse_values(const struct options *options, const char *with
 
 static bool append_template(struct job_documents *documents, struct text *faults)
 {
-	struct template_values values CLEANUP(template_values_done) = {0};
+	struct variables values CLEANUP(variables_done) = {.are_parameters = true};
 	struct faults found CLEANUP(faults_done) = {0};
 	struct faults notes CLEANUP(faults_done) = {0};
 	struct document **objects CLEANUP(mem_free_any) = NULL;
 	size_t count = 0;
 
-	template_values_read(documents->options, &values, faults);
+	variables_read(documents->options, &values, faults);
 	if (faults->len)
 		return false;
-	const struct template_call call = {values.list, values.count, random_bytes};
+	struct template_value *list CLEANUP(mem_free_any) =
+		mem_new_array(values.count + 1, sizeof(*list));
+	const struct template_call call = {list, values.count, random_bytes};
+
+	for (size_t i = 0; i < values.count; i++)
+		list[i] = (struct template_value){values.list[i].name, values.list[i].value};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
 	job_documents_print_errors(documents->options, &notes);
