@@ -28,11 +28,6 @@ struct line {
 	struct text *lines;
 };
 
-static void line_done(struct line *line)
-{
-	free(line->arguments);
-}
-
 /* Words. */
 
 static void add_word(const struct line *line, const char *word, const char *meaning)
@@ -340,10 +335,11 @@ static size_t find_command(const struct command_table *table, const char *const 
 static void completion_add_words(const struct options *options, const char *const *words,
 				 size_t count, struct text *lines)
 {
-	struct line line CLEANUP(line_done) = {
+	const char **arguments CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*arguments));
+	struct line line = {
 		.options = options,
 		.current = count ? words[count - 1] : "",
-		.arguments = mem_new_array(count + 1, sizeof(*line.arguments)),
+		.arguments = arguments,
 		.lines = lines,
 	};
 
