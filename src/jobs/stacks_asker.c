@@ -226,8 +226,8 @@ struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settin
 		*asked = (struct asked){
 			.role = mem_copy_text(replica->role),
 			.index = replica->index,
-			.path = stacks_file_path(settings->job_folder, replica->role,
-						 replica->index, replica->attempt),
+			.path = job_attempt_file(settings->job_folder, replica->role,
+						 replica->index, replica->attempt, STACKS_FILE),
 			.attempt = job_processes_attempt(replica->role, replica->index,
 							 replica->attempt),
 			.fd = -1,

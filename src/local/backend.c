@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "io/control_group.h"
 #include "io/port.h"
+#include "jobs/processes.h"
 #include "jobs/record.h"
 #include "local/error_file.h"
 #include "local/machine_gpus.h"
@@ -388,7 +389,7 @@ static char *error_file_of(const struct local *local, const char *role, int inde
 			     ? output_copies_error_file(local->settings.copies, &name)
 			     : NULL;
 
-	return file ? file : local_start_file(folder, role, index, attempt, LOCAL_ERROR_FILE);
+	return file ? file : job_attempt_file(folder, role, index, attempt, LOCAL_ERROR_FILE);
 }
 
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
@@ -422,7 +423,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
-	replica->stop_file = local_start_file(folder, action->role, action->index, action->attempt,
+	replica->stop_file = job_attempt_file(folder, action->role, action->index, action->attempt,
 					      LOCAL_STOP_FILE);
 	if (input->fd && input->name.index == replica->index &&
 	    text_equals(input->name.role, replica->role))

@@ -234,8 +234,7 @@ void control_close(struct control *control)
 	if (control->fd < 0)
 		return;
 	unlinkat(control->folder_fd, SOCKET_NAME, 0);
-	close(control->fd);
-	control->fd = -1;
+	file_close(&control->fd);
 }
 
 void control_free(struct control *control)
@@ -245,8 +244,7 @@ void control_free(struct control *control)
 	control_close(control);
 	while (control->connections)
 		connection_free(control->connections);
-	if (control->folder_fd >= 0)
-		close(control->folder_fd);
+	file_close(&control->folder_fd);
 	free(control);
 }
 

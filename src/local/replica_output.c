@@ -53,12 +53,8 @@ static void read_rested(void *data);
 /* The size that all our pipes together may have. */
 static size_t read_room(void)
 {
-	char *text CLEANUP(mem_free_text) = NULL;
-	size_t len;
-
-	if (file_read_whole(PIPES_OF_USER, 64, &text, &len, NULL))
-		return USUAL_PIPES_OF_USER / OUR_PART;
-	size_t pages = strtoul(text, NULL, 10); /* 0: no limit */
+	char *text CLEANUP(mem_free_text) = file_read_text(PIPES_OF_USER);
+	size_t pages = text ? strtoul(text, NULL, 10) : 0; /* 0: no limit, or unknown */
 
 	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
 }
