@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "io/private_network.h"
 
 #include <sys/types.h>
 

@@ -70,13 +70,9 @@ bool process_stat_has_signal(const char *status, const char *mask, int number)
 /* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
 static ssize_t read_beginning(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, buf, size - 1);
 
-	if (fd < 0)
-		return -1;
-	ssize_t len = read(fd, buf, size - 1);
-
-	close(fd);
 	if (len >= 0)
 		buf[len] = '\0';
 	return len;
@@ -385,15 +381,12 @@ pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
 static bool read_entries(const char *path, struct text *environment)
 {
 	char chunk[PROC_LINE_SIZE];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = 0;
 
-	if (fd < 0)
-		return false;
-	while ((len = read(fd, chunk, sizeof(chunk))) > 0)
+	while (fd >= 0 && (len = read(fd, chunk, sizeof(chunk))) > 0)
 		text_add_bytes(environment, chunk, (size_t) len);
-	close(fd);
-	return true;
+	return fd >= 0;
 }
 
 /* The environment belongs to all threads; each one that has not exited can show it. */
