@@ -289,9 +289,8 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 void descriptor_limit_raise_to_most(void)
 {
 	rlim_t before;
-	int rc = descriptor_limit_raise(0, &before, NULL);
 
-	(void) rc;
+	(void) !descriptor_limit_raise(0, &before, NULL);
 }
 
 size_t descriptor_limit_connections(size_t wanted)

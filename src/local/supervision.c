@@ -361,9 +361,7 @@ static void free_local_supervision(struct local_supervision *supervision)
 /* A directory that cannot be removed stays; a report would not help. */
 static void remove_folder(const struct supervisor_request *request)
 {
-	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
-
-	(void) ignored;
+	(void) !state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
 }
 
 /* Records the job (which has its uid) and supervises it. `started` (may be NULL) is called once,
