@@ -23,21 +23,33 @@
 
 #define MEBIBYTE (1024 * 1024)
 
+/* How `status` shows a job, once or at each change. */
+struct display {
+	char *words; /* the job's name on a command line (spec/job.h) */
+	const char *where; /* "local", "kubernetes/NAMESPACE" */
+	const char *format; /* of -o; NULL: none */
+	bool is_wide; /* more columns */
+	bool is_local; /* times in this machine's time zone, not UTC */
+	struct text last; /* the last output */
+	bool is_watched;
+	bool is_drawn; /* each time over the last output, on a terminal */
+	bool has_ended;
+	struct err err;
+};
+
 /* The job to show, once or at one change. Its summary comes from reconcile/summary.h. */
 struct view {
 	struct arena *arena;
 	struct job *job;
 	const struct json *object;
 	const struct status *status;
-	const char *job_words; /* spec/job.h */
+	const struct display *display;
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
 	const char *operator_name; /* of a TFJob, "" without one; else NULL */
 	const struct replica_usage *usage; /* of its replicas; NULL: no process of it is running on
 					      this machine */
 	bool is_on_cluster;
-	bool is_wide;
-	bool is_local;
 	msec now;
 };
 
@@ -49,7 +61,7 @@ static void view_done(struct view *view)
 
 static int offset_at(const struct view *view, msec time)
 {
-	return view->is_local && time != MSEC_UNSET ? time_zone_offset(time) : 0;
+	return view->display->is_local && time != MSEC_UNSET ? time_zone_offset(time) : 0;
 }
 
 static void add_moment(const struct view *view, const char *heading, msec time, struct text *text)
@@ -85,7 +97,7 @@ static void add_supervisor(const struct view *view, struct text *text)
 		text_addf(text,
 			  "Supervised: no active supervisor, so failures are not restarted; to "
 			  "take over: 'muster attach %s'\n",
-			  view->job_words);
+			  view->display->words);
 }
 
 static void add_head(const struct view *view, struct text *text)
@@ -110,7 +122,7 @@ static void add_head(const struct view *view, struct text *text)
 	add_message(text, "Roles:      ", summary->roles, "\n");
 	if (!view->is_on_cluster && text_equals(json_as_string(network, NULL), "true"))
 		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
-			  view->job_words);
+			  view->display->words);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
 	if (elastic_id)
@@ -190,7 +202,8 @@ static void add_replica_cells(const struct view *view, size_t i, bool are_headin
 {
 	const struct replica_status *replica = &view->status->replicas[i];
 	struct replica_usage none = {0}, usage = view->usage ? view->usage[i] : none;
-	bool is_here = !view->is_on_cluster, is_wide = view->is_wide, has_usage = view->usage;
+	bool is_here = !view->is_on_cluster, is_wide = view->display->is_wide,
+	     has_usage = view->usage;
 	msec end = replica->end_time != MSEC_UNSET ? replica->end_time : view->now;
 	const struct {
 		const char *heading;
@@ -273,7 +286,7 @@ static void add_silence(const struct view *view, struct text *text)
 		return;
 	output_idle_add_cause(silences, count, view->job, &sentence);
 	text_addf(text, "\nSilence:\n  %s\n  to see the stacks: muster stacks %s\n",
-		  text_of(&sentence), view->job_words);
+		  text_of(&sentence), view->display->words);
 }
 
 static void add_failure_section(const struct view *view, struct text *text)
@@ -285,7 +298,7 @@ static void add_failure_section(const struct view *view, struct text *text)
 	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
 			       ? "\nFailure:\n"
 			       : "\nCause of the last restart:\n");
-	failure_describe(view->status, view->job_words, &style, text);
+	failure_describe(view->status, view->display->words, &style, text);
 }
 
 static bool is_any_running(const struct status *status)
@@ -351,20 +364,6 @@ static void add_line(const struct view *view, struct text *text)
 
 /* The command. */
 
-/* How `status` shows a job, once or at each change. */
-struct display {
-	char *words; /* the job's name on a command line */
-	const char *where; /* "local", "kubernetes/NAMESPACE" */
-	const char *format; /* of -o; NULL: none */
-	bool is_wide; /* more columns */
-	bool is_local; /* times in this machine's time zone, not UTC */
-	struct text last; /* the last output */
-	bool is_watched;
-	bool is_drawn; /* each time over the last output, on a terminal */
-	bool has_ended;
-	struct err err;
-};
-
 static void display_done(struct display *display)
 {
 	text_done(&display->last);
@@ -388,9 +387,7 @@ static bool show_job(const struct json *object, const struct status *status, voi
 		output_add_object(object, display->format);
 		return !output_flush() || is_over;
 	}
-	struct view view CLEANUP(view_done) = {.job_words = display->words,
-					       .is_wide = display->is_wide,
-					       .is_local = display->is_local};
+	struct view view CLEANUP(view_done) = {.display = display};
 
 	if (read_view(object, status, &view, &display->err) < 0)
 		return true;
