@@ -315,27 +315,22 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	if (logs->is_ending)
 		return;
 	hold_incomplete_lines(logs);
-	switch (news) {
-	case FOLDER_CHANGED:
-		log_view_on_news(logs->view);
-		break;
-	case FOLDER_FILE_CLOSED:
-		log_view_on_news(logs->view);
-		if (logs->fetched.folder)
-			break; /* on_fetched is called when it is over */
-		if (!file_name) {
-			if (read_logged_job(logs, NULL) != 0 || logs->is_over)
-				end_following(logs);
-		} else if (strcmp(file_name, "muster.log") == 0) {
-			/* The supervisor's own log: it has exited and writes no more. */
-			(void) !watch_until_settled(logs->found.client, logs->found.name, NULL);
-			(void) !read_logged_job(logs, NULL);
-			end_following(logs);
-		}
-		break;
-	case FOLDER_GONE:
+	if (news == FOLDER_GONE) {
 		end_following(logs);
-		break;
+		return;
+	}
+	log_view_on_news(logs->view);
+	/* Of fetched logs, on_fetched is called when it is over. */
+	if (news == FOLDER_CHANGED || logs->fetched.folder)
+		return;
+	if (!file_name) {
+		if (read_logged_job(logs, NULL) != 0 || logs->is_over)
+			end_following(logs);
+	} else if (strcmp(file_name, "muster.log") == 0) {
+		/* The supervisor's own log: it has exited and writes no more. */
+		(void) !watch_until_settled(logs->found.client, logs->found.name, NULL);
+		(void) !read_logged_job(logs, NULL);
+		end_following(logs);
 	}
 }
 

@@ -576,18 +576,13 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 		return rc;
 	if (reference.place == JOB_ANYWHERE && lookup_means_cluster(lookup->options))
 		reference.place = JOB_ON_CLUSTER;
-	switch (reference.place) {
-	case JOB_HERE:
+	if (reference.place == JOB_HERE)
 		rc = find_named_here(lookup, reference.name, &found, err);
-		break;
-	case JOB_ON_CLUSTER:
+	else if (reference.place == JOB_ON_CLUSTER)
 		rc = find_named_on_cluster(lookup, reference.namespace_name, reference.name, &found,
 					   err);
-		break;
-	case JOB_ANYWHERE:
+	else
 		rc = find_anywhere(lookup, reference.name, &found, err);
-		break;
-	}
 	if (rc == 0)
 		*ret_found = found;
 	return rc;

@@ -458,19 +458,16 @@ static void kill_overdue(void *data)
 
 static void end_those_that_left(struct local *local, bool has_children)
 {
-	switch (local_replicas_end_left(&local->replicas, has_children)) {
-	case LOCAL_CHECK_NONE:
-		return;
-	case LOCAL_CHECK_UNCLEAR:
-		/* That is so for less than a millisecond, unless the process hangs in the kernel:
-		 * the pauses double. */
+	enum local_check result = local_replicas_end_left(&local->replicas, has_children);
+
+	/* That is so for less than a millisecond, unless the process hangs in the kernel: the
+	 * pauses double. */
+	if (result == LOCAL_CHECK_UNCLEAR)
 		loop_timer_arm_after(local->look_timer,
 				     backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
 						   ++local->n_unclear_looks));
+	if (result != LOCAL_CHECK_DONE)
 		return;
-	case LOCAL_CHECK_DONE:
-		break;
-	}
 	local->n_unclear_looks = 0;
 	loop_timer_arm(local->look_timer, INSTANT_NEVER);
 	arm_kill_timer(local);
