@@ -200,9 +200,8 @@ static struct words command_on_job(const struct check *check, const char *progra
 	if (!request->is_on_kubernetes)
 		return words;
 	for (const char *const *word = request->place; *word; word += 2)
-		for (size_t i = 0; i < ARRAY_LEN(of_cluster); i++)
-			if (text_equals(word[0], of_cluster[i]))
-				add_option(&words, word[0], word[1]);
+		if (name_find_word(of_cluster, ARRAY_LEN(of_cluster), word[0]) >= 0)
+			add_option(&words, word[0], word[1]);
 	return words;
 }
 

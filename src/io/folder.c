@@ -393,7 +393,32 @@ struct folder_watch {
 	void *data;
 };
 
-static void on_folder_watch_readable(void *data);
+/* The last event is reported last; an overflow may hide everything except the end. */
+static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
+{
+	const char *name = event->len > 0 ? event->name : NULL;
+
+	if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
+		watch->fn(FOLDER_GONE, NULL, watch->data);
+	else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
+		watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
+	else
+		watch->fn(FOLDER_CHANGED, name, watch->data);
+}
+
+static void on_folder_watch_readable(void *data)
+{
+	struct folder_watch *watch = data;
+	alignas(struct inotify_event) char events[8192];
+	ssize_t len = read(watch->fd, events, sizeof(events));
+
+	for (ssize_t at = 0; at < len;) {
+		const struct inotify_event *event = (const void *) (events + at);
+
+		report_folder_event(watch, event);
+		at += (ssize_t) (sizeof(*event) + event->len);
+	}
+}
 
 static int watch_path(int fd, const char *path, struct err *err)
 {
@@ -442,31 +467,4 @@ void folder_watch_free(struct folder_watch *watch)
 	loop_watch_free(watch->readable);
 	file_close(&watch->fd);
 	mem_free_any(&watch);
-}
-
-/* The last event is reported last; an overflow may hide everything except the end. */
-static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
-{
-	const char *name = event->len > 0 ? event->name : NULL;
-
-	if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
-		watch->fn(FOLDER_GONE, NULL, watch->data);
-	else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
-		watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
-	else
-		watch->fn(FOLDER_CHANGED, name, watch->data);
-}
-
-static void on_folder_watch_readable(void *data)
-{
-	struct folder_watch *watch = data;
-	alignas(struct inotify_event) char events[8192];
-	ssize_t len = read(watch->fd, events, sizeof(events));
-
-	for (ssize_t at = 0; at < len;) {
-		const struct inotify_event *event = (const void *) (events + at);
-
-		report_folder_event(watch, event);
-		at += (ssize_t) (sizeof(*event) + event->len);
-	}
 }
