@@ -395,9 +395,8 @@ static bool wants_servers(const struct check *check)
 		return false;
 	if (check->result != CHECK_OPEN)
 		return check->result == CHECK_GOOD && request->is_setup_only;
-	if (check_model_brings_servers(request->model) && step >= CHECK_TRAINING)
-		return false;
-	return step >= CHECK_SERVERS;
+	return step >= CHECK_SERVERS &&
+	       !(check_model_brings_servers(request->model) && step >= CHECK_TRAINING);
 }
 
 /* A model with its own servers waits until ours have ended. */

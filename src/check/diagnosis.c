@@ -89,9 +89,8 @@ static enum check_job job_of_step(const struct check *check, enum check_step ste
 {
 	if (step >= CHECK_TRAINING)
 		return CHECK_MODEL_JOB;
-	if (step >= CHECK_DEVICES && check->request.is_remote)
-		return CHECK_PROBE_JOB;
-	return CHECK_SERVERS_JOB;
+	return step >= CHECK_DEVICES && check->request.is_remote ? CHECK_PROBE_JOB
+								 : CHECK_SERVERS_JOB;
 }
 
 static void set_job(struct check *check, enum check_job job)

@@ -135,9 +135,8 @@ static bool is_same_user(int fd)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return false;
-	return peer.uid == geteuid() || peer.uid == 0;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
 /* A client sends its line at once: one that does not gives way. */

@@ -115,9 +115,7 @@ static const char *skip_margin(const char *line)
 
 	if (text_starts_with(mark, "+-"))
 		return NULL;
-	if (mark[0] != '|')
-		return line;
-	return mark + 1 + (mark[1] == ' ');
+	return mark[0] == '|' ? mark + 1 + (mark[1] == ' ') : line;
 }
 
 /* By spaces, or by a frame drawn around it: U+2500 to U+257F. */
