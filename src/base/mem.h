@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Zeroed memory, never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h).
  * State is on disk before muster acts. */

@@ -1,7 +1,10 @@
-/* Names for the four GNU attributes in use, and the macro that transfers ownership. */
+/* What every file has: bool, size_t and the fixed integers, names for the four GNU attributes in
+ * use, and the macro that transfers ownership. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Calls `function(&variable)` when the variable leaves its scope (gcc and clang: cleanup). */
 #define CLEANUP(function) __attribute__((cleanup(function)))

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are
  * followed by a NUL once anything was added. */

@@ -161,29 +161,18 @@ static enum check_state evaluate_result_step(struct check *check, instant now)
 	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
 }
 
-/* Library and data are recorded, not evaluated. */
-static enum check_state evaluate_check_step(struct check *check, enum check_step step, instant now)
+static enum check_state evaluate_servers_step(struct check *check, instant now)
 {
-	switch (step) {
-	case CHECK_SERVERS:
-		return all_have(check->tasks, "target") ? CHECK_PASSED : CHECK_RUNNING;
-	case CHECK_NETWORK:
-		return evaluate_network_step(check, now);
-	case CHECK_DEVICES:
-		return evaluate_device_step(check, now);
-	case CHECK_SESSION:
-		return evaluate_session_step(check, now);
-	case CHECK_TRAINING:
-		return evaluate_training_step(check, now);
-	case CHECK_RESULT:
-		return evaluate_result_step(check, now);
-	case CHECK_LIBRARY:
-	case CHECK_DATA:
-	case CHECK_STEP_COUNT:
-		break;
-	}
-	return CHECK_RUNNING;
+	(void) now;
+	return all_have(check->tasks, "target") ? CHECK_PASSED : CHECK_RUNNING;
 }
+
+/* Library and data are recorded, not evaluated. */
+static enum check_state (*const evaluations[CHECK_STEP_COUNT])(struct check *check, instant now) = {
+	[CHECK_SERVERS] = evaluate_servers_step,   [CHECK_NETWORK] = evaluate_network_step,
+	[CHECK_DEVICES] = evaluate_device_step,    [CHECK_SESSION] = evaluate_session_step,
+	[CHECK_TRAINING] = evaluate_training_step, [CHECK_RESULT] = evaluate_result_step,
+};
 
 /* Workers wait forever for a server that hangs, and do not name it. So the servers are asked,
  * unless it is already known, or the model has its own servers. */
@@ -207,7 +196,8 @@ static enum check_state judge(struct check *check, enum check_step step, instant
 		check_diagnose_servers(check, step, now);
 		return CHECK_FAILED;
 	}
-	enum check_state state = is_calling ? CHECK_RUNNING : evaluate_check_step(check, step, now);
+	enum check_state state =
+		is_calling || !evaluations[step] ? CHECK_RUNNING : evaluations[step](check, now);
 
 	if (state != CHECK_RUNNING ||
 	    !(instant_has_come(check_wake_at(check), now) || (is_calling && has_answer)))
@@ -405,9 +395,8 @@ static bool wants_servers(const struct check *check)
 		return false;
 	if (check->result != CHECK_OPEN)
 		return check->result == CHECK_GOOD && request->is_setup_only;
-	if (check_model_brings_servers(request->model) && step >= CHECK_TRAINING)
-		return false;
-	return step >= CHECK_SERVERS;
+	return step >= CHECK_SERVERS &&
+	       !(check_model_brings_servers(request->model) && step >= CHECK_TRAINING);
 }
 
 /* A model with its own servers waits until ours have ended. */
@@ -425,19 +414,14 @@ static bool wants_model(const struct check *check)
 
 bool check_wants(const struct check *check, enum check_job job)
 {
-	switch (job) {
-	case CHECK_SERVERS_JOB:
+	if (job == CHECK_SERVERS_JOB)
 		return wants_servers(check);
-	case CHECK_PROBE_JOB:
+	if (job == CHECK_PROBE_JOB)
 		return is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION);
-	case CHECK_MODEL_JOB:
+	if (job == CHECK_MODEL_JOB)
 		return wants_model(check);
-	case CHECK_ROLL_CALL_JOB:
-		return check->result == CHECK_OPEN && instant_is_set(check->roll_called);
-	case CHECK_JOB_COUNT:
-		break;
-	}
-	return false;
+	/* The roll call. */
+	return check->result == CHECK_OPEN && instant_is_set(check->roll_called);
 }
 
 bool check_suspects(const struct check *check)

@@ -6,11 +6,7 @@
 #include "io/file.h"
 #include "spec/limits.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CHUNK_SIZE (16 * 1024)
 /* A name and the separator before the line. */
@@ -57,7 +53,7 @@ static void close_pipe(struct check_child *child)
 }
 
 /* Takes one chunk; 0: nothing available now. */
-static size_t read_check_child_chunk(struct check_child *child)
+static size_t read_chunk(struct check_child *child)
 {
 	char chunk[CHUNK_SIZE];
 	ssize_t len = read(child->fd, chunk, sizeof(chunk));
@@ -73,7 +69,7 @@ static size_t read_check_child_chunk(struct check_child *child)
 
 static void on_check_child_readable(void *data)
 {
-	read_check_child_chunk(data);
+	read_chunk(data);
 }
 
 int check_child_start(const struct check_child_settings *settings, struct check_child **ret_child,
@@ -132,7 +128,7 @@ void check_child_finish(struct check_child *child)
 	if (!child)
 		return;
 	while (child->watch && len > 0 && taken < LEFT_IN_PIPE) {
-		len = read_check_child_chunk(child);
+		len = read_chunk(child);
 		taken += len;
 	}
 	forward_child_line(child);

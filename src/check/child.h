@@ -4,10 +4,8 @@
 
 #include "base/err.h"
 #include "base/instant.h"
-#include "base/own.h"
 #include "io/loop.h"
 
-#include <stddef.h>
 #include <sys/types.h>
 
 /* Receives a line without its line feed, at most LIMIT_LOG_LINE bytes and the name before it; the

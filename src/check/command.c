@@ -173,22 +173,14 @@ char **check_command(const struct check *check, enum check_job job,
 	if (request->libtensorflow)
 		add_option(&words, "--env",
 			   arena_format(arena, "MUSTER_LIBTENSORFLOW=%s", request->libtensorflow));
-	switch (job) {
-	case CHECK_SERVERS_JOB:
+	if (job == CHECK_SERVERS_JOB)
 		add_servers(&words, check, programs);
-		break;
-	case CHECK_PROBE_JOB:
-		add_probe(&words, check, programs, request->timeout / SILENT_TASKS);
-		break;
-	case CHECK_ROLL_CALL_JOB:
-		add_probe(&words, check, programs, ROLL_CALL_PATIENCE);
-		break;
-	case CHECK_MODEL_JOB:
+	else if (job == CHECK_MODEL_JOB)
 		add_model(&words, check, programs);
-		break;
-	case CHECK_JOB_COUNT:
-		break;
-	}
+	else
+		add_probe(&words, check, programs,
+			  job == CHECK_PROBE_JOB ? request->timeout / SILENT_TASKS
+						 : ROLL_CALL_PATIENCE);
 	return words.list;
 }
 
@@ -208,9 +200,8 @@ static struct words command_on_job(const struct check *check, const char *progra
 	if (!request->is_on_kubernetes)
 		return words;
 	for (const char *const *word = request->place; *word; word += 2)
-		for (size_t i = 0; i < ARRAY_LEN(of_cluster); i++)
-			if (text_equals(word[0], of_cluster[i]))
-				add_option(&words, word[0], word[1]);
+		if (name_find_word(of_cluster, ARRAY_LEN(of_cluster), word[0]) >= 0)
+			add_option(&words, word[0], word[1]);
 	return words;
 }
 

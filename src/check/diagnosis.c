@@ -5,7 +5,6 @@
 #include "check/network.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 /* When a kind of fault is only that something could not be found or reached. */
@@ -77,18 +76,12 @@ bool check_fault_is_absence(const struct check *check)
 	const struct check_request *request = &check->request;
 	enum check_job first = request->is_remote ? CHECK_PROBE_JOB : CHECK_SERVERS_JOB;
 
-	switch (kinds[check->fault->kind].absence) {
-	case NEVER:
-		break;
-	case ALWAYS:
-		return true;
-	case OF_REMOTE_SERVERS:
-		return request->is_remote;
-	case OF_THE_CLUSTER: /* the exit code of `muster run` for this */
+	enum absence absence = kinds[check->fault->kind].absence;
+
+	if (absence == OF_THE_CLUSTER) /* by the exit code of `muster run` for this */
 		return request->is_on_kubernetes &&
 		       check->jobs[first].exit_code == EXIT_NOT_REACHED;
-	}
-	return false;
+	return absence == ALWAYS || (absence == OF_REMOTE_SERVERS && request->is_remote);
 }
 
 /* The job whose log has the reason: the one that runs what the step needs. */
@@ -96,9 +89,8 @@ static enum check_job job_of_step(const struct check *check, enum check_step ste
 {
 	if (step >= CHECK_TRAINING)
 		return CHECK_MODEL_JOB;
-	if (step >= CHECK_DEVICES && check->request.is_remote)
-		return CHECK_PROBE_JOB;
-	return CHECK_SERVERS_JOB;
+	return step >= CHECK_DEVICES && check->request.is_remote ? CHECK_PROBE_JOB
+								 : CHECK_SERVERS_JOB;
 }
 
 static void set_job(struct check *check, enum check_job job)
@@ -347,17 +339,18 @@ bool check_diagnose_result(struct check *check, instant now)
 /* Silence. */
 
 /* A Pod that is not running waits for something, in muster's words. */
-static void blame_silent_tasks(struct check *check, enum check_step step, const char *fact,
-			       const char *did_not, const char *time, instant now)
+static void blame_silent_tasks(struct check *check, enum check_step step, const char *time,
+			       instant now)
 {
+	const struct check_task_fact *fact = &check_task_facts[step];
 	struct text text CLEANUP(text_done) = {0};
-	const char *first = check_name_those_without(check->tasks, fact, &text);
+	const char *first = check_name_those_without(check->tasks, fact->name, &text);
 	bool is_of_pods = check->request.is_on_kubernetes && step == CHECK_SERVERS;
 	const char *obstacle = is_of_pods ? check->jobs[CHECK_SERVERS_JOB].last_words : NULL;
 
 	check_set_fault(check, CHECK_FAULT_SILENT_SERVER, step, first, now,
 			"%s did not %s within %s%s%s", first ? text_of(&text) : "the servers",
-			did_not, time, obstacle ? ": " : "", obstacle ? obstacle : "");
+			fact->verb, time, obstacle ? ": " : "", obstacle ? obstacle : "");
 }
 
 static void blame_silent_network(struct check *check, const char *time, instant now)
@@ -409,31 +402,16 @@ void check_diagnose_silence(struct check *check, enum check_step step, instant n
 	text_add_duration(&duration, check->request.timeout);
 	const char *time = text_of(&duration);
 
-	if (blame_stopped(check, step, now))
+	if (blame_stopped(check, step, now) ||
+	    (step == CHECK_SERVERS && check_diagnose_network(check, now)))
 		return;
-	switch (step) {
-	case CHECK_SERVERS:
-		if (!check_diagnose_network(check, now))
-			blame_silent_tasks(check, step, "target", "serve", time, now);
-		return;
-	case CHECK_NETWORK:
+	if (check_task_facts[step].name)
+		blame_silent_tasks(check, step, time, now);
+	else if (step == CHECK_NETWORK)
 		blame_silent_network(check, time, now);
-		return;
-	case CHECK_DEVICES:
-		blame_silent_tasks(check, step, "devices", "list its devices", time, now);
-		return;
-	case CHECK_SESSION:
-		blame_silent_tasks(check, step, "ran", "run an operation", time, now);
-		return;
-	case CHECK_TRAINING:
-	case CHECK_RESULT:
+	else if (step == CHECK_TRAINING || step == CHECK_RESULT)
 		blame_silent_training(check, step, time, now);
-		return;
-	case CHECK_LIBRARY:
-	case CHECK_DATA:
-	case CHECK_STEP_COUNT:
-		break;
-	}
-	check_set_fault(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
-			"no server was found within %s", time);
+	else
+		check_set_fault(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
+				"no server was found within %s", time);
 }

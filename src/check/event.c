@@ -1,11 +1,8 @@
 #include "check/event.h"
 
 #include "base/line_text.h"
-#include "base/text.h"
 #include "check/network.h"
 #include "status/failure_words.h"
-
-#include <string.h>
 
 /* Longer texts are cut. */
 #define WORDS_MOST 600

@@ -4,6 +4,12 @@ const char *const check_step_words[CHECK_STEP_COUNT] = {
 	"library", "data", "servers", "network", "devices", "session", "training", "result",
 };
 
+const struct check_task_fact check_task_facts[CHECK_STEP_COUNT] = {
+	[CHECK_SERVERS] = {"target", "serving", "serve"},
+	[CHECK_DEVICES] = {"devices", "listed", "list its devices"},
+	[CHECK_SESSION] = {"ran", "ran an operation", "run an operation"},
+};
+
 const char *const check_state_words[CHECK_STATE_COUNT] = {
 	"waiting", "running", "passed", "failed", "skipped",
 };

@@ -5,9 +5,6 @@
 #include "base/json.h"
 #include "check/request.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum check_step {
 	CHECK_LIBRARY, /* TensorFlow's C library and Python are found */
 	CHECK_DATA, /* the data directory has its files */
@@ -20,6 +17,11 @@ enum check_step {
 	CHECK_STEP_COUNT,
 };
 extern const char *const check_step_words[CHECK_STEP_COUNT]; /* "library" … */
+/* The fact that every task has once a step has passed ("target"), as in "3 of 4 serving" and "ps-1
+ * did not serve". NULL: the step is about something else. */
+extern const struct check_task_fact {
+	const char *name, *doing, *verb;
+} check_task_facts[CHECK_STEP_COUNT];
 
 enum check_state {
 	CHECK_WAITING, /* not reached */

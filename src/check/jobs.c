@@ -16,10 +16,6 @@
 #include "status/status.h"
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* From SIGTERM to SIGKILL: a run gives its replicas a few seconds of grace period, and needs some
  * itself. A cluster deletes Pods in its own time, and a run killed before leaves them behind. */

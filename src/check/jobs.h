@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "base/instant.h"
-#include "base/own.h"
 #include "check/check.h"
 #include "io/loop.h"
 

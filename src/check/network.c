@@ -3,8 +3,6 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Negative: not measured. */
 static double measured(const struct json *link, const char *key)

@@ -3,10 +3,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Copies an event; it replaces an earlier one of the same link. Returns false if it names no two
  * ends. */

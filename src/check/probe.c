@@ -13,7 +13,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* For the first try with all: a slower task is found by name. */
 #define ALL_AT_ONCE ((msec) 3000)

@@ -6,7 +6,6 @@
  * the job names that TensorFlow knows and those that the servers reported. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "check/request.h"
 

@@ -7,7 +7,6 @@
 #include "check/network.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a step found. */
 
@@ -18,13 +17,13 @@ static void add_plural(struct text *text, size_t count, const char *noun)
 }
 
 /* "3 of 4 serving, waiting for ps-1" */
-static void add_count_with(const struct json *processes, const char *fact, const char *what,
+static void add_count_with(const struct json *processes, const char *fact, const char *doing,
 			   struct text *text)
 {
 	struct text missing CLEANUP(text_done) = {0};
 
 	text_addf(text, "%zu of %zu %s", check_count_with(processes, fact), json_count(processes),
-		  what);
+		  doing);
 	if (check_name_those_without(processes, fact, &missing))
 		text_addf(text, ", waiting for %s", text_of(&missing));
 }
@@ -114,39 +113,26 @@ static void add_result(const struct check *check, struct text *text)
 		text_addf(text, ", accuracy %.1f %%", 100 * figure(check, "accuracy"));
 }
 
-static void add_found(const struct check *check, enum check_step step, struct text *text)
+static void add_links(const struct check *check, struct text *text)
 {
-	switch (step) {
-	case CHECK_LIBRARY:
-	case CHECK_DATA:
-		text_add(text, check->steps[step].found);
-		break;
-	case CHECK_SERVERS:
-		add_servers(check, text);
-		break;
-	case CHECK_NETWORK:
-		if (json_count(check->links) > 0)
-			check_network_add_ranges(check->links, text);
-		else
-			text_add(text, "only one server, so there is no link to test");
-		break;
-	case CHECK_DEVICES:
-		add_devices(check, text);
-		break;
-	case CHECK_SESSION:
-		text_add(text, "an operation ran on each of ");
-		add_plural(text, json_count(check->tasks), "task");
-		break;
-	case CHECK_TRAINING:
-		add_training(check, text);
-		break;
-	case CHECK_RESULT:
-		add_result(check, text);
-		break;
-	case CHECK_STEP_COUNT:
-		break;
-	}
+	if (json_count(check->links) > 0)
+		check_network_add_ranges(check->links, text);
+	else
+		text_add(text, "only one server, so there is no link to test");
 }
+
+static void add_operations(const struct check *check, struct text *text)
+{
+	text_add(text, "an operation ran on each of ");
+	add_plural(text, json_count(check->tasks), "task");
+}
+
+/* Of the steps that muster does not perform itself. */
+static void (*const add_found[CHECK_STEP_COUNT])(const struct check *check, struct text *text) = {
+	[CHECK_SERVERS] = add_servers,   [CHECK_NETWORK] = add_links,
+	[CHECK_DEVICES] = add_devices,   [CHECK_SESSION] = add_operations,
+	[CHECK_TRAINING] = add_training, [CHECK_RESULT] = add_result,
+};
 
 static const char *reason_to_skip(const struct check *check, enum check_step step)
 {
@@ -173,7 +159,10 @@ static void describe_step(const struct check *check, enum check_step step, struc
 {
 	switch (check->steps[step].state) {
 	case CHECK_PASSED:
-		add_found(check, step, text);
+		if (add_found[step])
+			add_found[step](check, text);
+		else
+			text_add(text, check->steps[step].found);
 		break;
 	case CHECK_FAILED:
 		text_add(text, check->fault->message);
@@ -213,32 +202,17 @@ static void add_training_progress(const struct check *check, struct text *text)
 
 static void add_step_progress(const struct check *check, enum check_step step, struct text *text)
 {
-	switch (step) {
-	case CHECK_SERVERS:
-		add_count_with(check->tasks, "target", "serving", text);
-		break;
-	case CHECK_NETWORK:
+	const struct check_task_fact *fact = &check_task_facts[step];
+
+	if (fact->name)
+		add_count_with(check->tasks, fact->name, fact->doing, text);
+	else if (step == CHECK_NETWORK)
 		text_addf(text, "%zu links tested", json_count(check->links));
-		break;
-	case CHECK_DEVICES:
-		add_count_with(check->tasks, "devices", "listed", text);
-		break;
-	case CHECK_SESSION:
-		add_count_with(check->tasks, "ran", "ran an operation", text);
-		break;
-	case CHECK_TRAINING:
+	else if (step == CHECK_TRAINING)
 		add_training_progress(check, text);
-		break;
-	case CHECK_RESULT:
-		text_add(text, "waiting for the workers to finish");
-		break;
-	case CHECK_LIBRARY:
-	case CHECK_DATA:
-		text_add(text, "searching");
-		break;
-	case CHECK_STEP_COUNT:
-		break;
-	}
+	else
+		text_add(text,
+			 step == CHECK_RESULT ? "waiting for the workers to finish" : "searching");
 }
 
 void check_add_progress(const struct check *check, struct text *text)

@@ -2,8 +2,6 @@
 
 #include "spec/cluster_spec.h"
 
-#include <string.h>
-
 #define SCHEME "grpc://"
 
 const char *const check_model_words[CHECK_MODEL_COUNT] = {"mnist", "census", "mwms", "ps2", "none"};

@@ -2,13 +2,7 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum check_model {
 	CHECK_MNIST,

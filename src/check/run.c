@@ -3,7 +3,6 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "check/diagnosis.h"
-#include "check/findings.h"
 #include "check/jobs.h"
 #include "check/report.h"
 #include "console/screen.h"
@@ -12,10 +11,12 @@
 #include "io/guard.h"
 #include "io/process.h"
 #include "io/terminal.h"
+#include "tensorflow/library.h"
+#include "tensorflow/library_find.h"
+#include "tensorflow/network_matrix.h"
+#include "tensorflow/python_find.h"
 
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 /* This file only translates: a line, the end of a child, a signal or a timer updates check/check.
  * Then its wishes are executed: wanted jobs are started, unwanted ones ended.
@@ -25,13 +26,15 @@
 
 /* One SIGINT may arrive twice: timeout(1) sends it to its child and to the child's group. */
 #define SAME_KEY_PRESS ((msec) 200)
+#define PROBE_TIMEOUT (5 * MSEC_PER_SECOND)
 
 struct check_supervision {
 	const struct check_run_settings *settings;
 	struct check check;
 	struct loop *loop;
 	struct check_jobs *jobs;
-	struct check_reach *reach; /* NULL: the servers test the network themselves */
+	struct network_probe *probe; /* NULL: none runs; the servers may test the network */
+	struct network_peer *peers; /* of the probe */
 	struct screen *screen;
 	struct check_style style;
 	bool has_heading;
@@ -255,7 +258,8 @@ static int set_up_check_run(struct check_supervision *supervision, int outer_gon
 static void tear_down_check_run(struct check_supervision *supervision)
 {
 	supervision->is_reported = true;
-	check_reach_free(supervision->reach);
+	network_probe_free(supervision->probe);
+	free(supervision->peers);
 	check_jobs_free(supervision->jobs);
 	for (size_t i = 0; i < ARRAY_LEN(supervision->signals); i++)
 		loop_watch_free(supervision->signals[i]);
@@ -266,10 +270,121 @@ static void tear_down_check_run(struct check_supervision *supervision)
 	check_done(&supervision->check);
 }
 
-/* The steps that muster performs itself. */
+/* The steps that muster performs itself, before any job starts. */
 
-static bool run_own_step(struct check_supervision *supervision, enum check_step step,
-			 check_find_fn find)
+static bool has_tensorflow(const struct python_place *python)
+{
+	for (size_t i = 0; i < python->n_packages; i++) {
+		char *path CLEANUP(mem_free_text) =
+			mem_format("%s/tensorflow/__init__.py", python->packages[i]);
+
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The Python that `muster run` would use for a model. */
+static int find_python(struct text *what, struct err *err)
+{
+	const struct python_search search = python_search_here();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place python;
+
+	if (python_find(&search, arena, &python, err) < 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "the models need Python with TensorFlow, but no Python was found: "
+			       "apt install python3-venv, create and activate an environment, or "
+			       "check without a model (--model none)");
+	if (!has_tensorflow(&python))
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"the models need Python with TensorFlow, but %s has none; install it (%s "
+			"-m pip install tensorflow-cpu), or check without a model (--model none)",
+			python.interpreter, python.interpreter);
+	text_addf(what, "; Python%s%s, %s", python.version ? " " : "",
+		  python.version ? python.version : "", python.interpreter);
+	return 0;
+}
+
+/* TensorFlow's C library and, if a model trains, a Python with TensorFlow. */
+static int find_library(const struct check_request *request, struct text *what, struct err *err)
+{
+	const struct library_search search = library_search_here(request->libtensorflow);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct library_place place;
+	int rc = library_find(&search, arena, &place, NULL, err);
+
+	if (rc == 0)
+		rc = library_check_file(place.path, err);
+	if (rc < 0)
+		return rc;
+	text_addf(what, "TensorFlow%s%s, %s", place.version ? " " : "",
+		  place.version ? place.version : "", place.path);
+	return check_request_trains(request) ? find_python(what, err) : 0;
+}
+
+static const char *const mnist_files[] = {
+	"train-images-idx3-ubyte",
+	"train-labels-idx1-ubyte",
+	"t10k-images-idx3-ubyte",
+	"t10k-labels-idx1-ubyte",
+	NULL,
+};
+static const char *const census_files[] = {"adult.data", "adult.test", NULL};
+
+static bool is_readable_file(const char *folder, const char *name, const char *ending)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/%s%s", folder, name, ending);
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
+}
+
+static int check_folder(const char *folder, struct err *err)
+{
+	struct stat status;
+
+	if (stat(folder, &status) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return err_set(err, ERR_NOT_FOUND, "data directory %s does not exist",
+				       folder);
+		return err_set_errno(err, errno, "data folder %s", folder);
+	}
+	if (!S_ISDIR(status.st_mode))
+		return err_set(err, ERR_NOT_FOUND, "data directory %s is a file", folder);
+	return 0;
+}
+
+/* The files of the model in the data directory, plain or compressed (.gz). */
+static int find_data(const struct check_request *request, struct text *what, struct err *err)
+{
+	bool is_census = request->model == CHECK_CENSUS;
+	const char *const *file = is_census ? census_files : mnist_files;
+	struct text missing CLEANUP(text_done) = {0};
+	int count = 0;
+	int rc = check_folder(request->data_dir, err);
+
+	if (rc < 0)
+		return rc;
+	for (; *file; file++, count++)
+		if (!is_readable_file(request->data_dir, *file, "") &&
+		    !is_readable_file(request->data_dir, *file, ".gz"))
+			text_addf(&missing, "%s%s", missing.len ? ", " : "", *file);
+	if (missing.len > 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "data directory %s has no %s (with or without .gz)",
+			       request->data_dir, text_of(&missing));
+	text_addf(what, "%d files of %s in %s", count, is_census ? "the census" : "MNIST",
+		  request->data_dir);
+	return 0;
+}
+
+/* Appends what was found. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED with what to install, or with
+ * all that is missing. */
+typedef int (*find_fn)(const struct check_request *request, struct text *what, struct err *err);
+
+static bool run_own_step(struct check_supervision *supervision, enum check_step step, find_fn find)
 {
 	struct text what CLEANUP(text_done) = {0};
 	struct err err = {0};
@@ -283,12 +398,47 @@ static bool run_own_step(struct check_supervision *supervision, enum check_step 
 	return rc == 0;
 }
 
-static void on_link(const struct json *event, void *data)
+static void on_link(size_t peer, const struct network_finding *finding, void *data)
 {
 	struct check_supervision *supervision = data;
+	const struct check_server *server = &supervision->settings->request->servers[peer];
+	char *address CLEANUP(mem_free_text) = mem_format(
+		"%s:%d", finding->address[0] ? finding->address : server->host, server->port);
+	struct json *event CLEANUP(json_cleanup) =
+		network_event_new("this machine", server->place, address, finding);
 
 	check_add_event(&supervision->check, event, loop_monotonic_now());
 	on_check_news(supervision);
+}
+
+static void on_probe_end(void *data)
+{
+	struct check_supervision *supervision = data;
+
+	network_probe_free(TAKE(supervision->probe));
+}
+
+/* Tests each of the request's servers once; their faults are no error of this function. */
+static int start_probe(struct check_supervision *supervision, struct err *err)
+{
+	const struct check_request *request = supervision->settings->request;
+
+	supervision->peers = mem_new_array(request->n_servers, sizeof(*supervision->peers));
+	for (size_t i = 0; i < request->n_servers; i++)
+		supervision->peers[i] = (struct network_peer){.name = request->servers[i].place,
+							      .host = request->servers[i].host,
+							      .port = request->servers[i].port};
+	const struct network_probe_settings settings = {
+		.peers = supervision->peers,
+		.n_peers = request->n_servers,
+		.own = request->n_servers,
+		.timeout = PROBE_TIMEOUT,
+		.tell = on_link,
+		.on_end = on_probe_end,
+		.data = supervision,
+	};
+
+	return network_probe_start(supervision->loop, &settings, &supervision->probe, err);
 }
 
 static int run_own_steps(struct check_supervision *supervision, struct err *err)
@@ -300,12 +450,11 @@ static int run_own_steps(struct check_supervision *supervision, struct err *err)
 		check_look(&supervision->check, loop_monotonic_now());
 		return 0;
 	}
-	if (!run_own_step(supervision, CHECK_LIBRARY, check_find_library) ||
-	    (request->data_dir && !run_own_step(supervision, CHECK_DATA, check_find_data)) ||
+	if (!run_own_step(supervision, CHECK_LIBRARY, find_library) ||
+	    (request->data_dir && !run_own_step(supervision, CHECK_DATA, find_data)) ||
 	    !request->is_remote)
 		return 0;
-	return check_reach_start(supervision->loop, request, on_link, supervision,
-				 &supervision->reach, err);
+	return start_probe(supervision, err);
 }
 
 /* `outer_gone_fd` is from io/guard; -1: there is no outer process. */

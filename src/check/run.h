@@ -2,10 +2,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "check/request.h"
-
-#include <stdbool.h>
 
 struct check_run_settings {
 	const struct check_request *request;

@@ -17,8 +17,6 @@
 #include "status/stacks.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-
 struct server_access;
 
 /* A copy between this machine and a Pod of a job. */

@@ -1,7 +1,6 @@
 /* The program `muster-kubernetes`: with support for clusters. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "cli/cluster_support.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"

@@ -1,15 +1,12 @@
 /* muster attach: shows a job's output and status until it finishes, and exits with its code. Takes
  * over a job on a cluster that has no active supervisor. */
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/run_here.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "console/console.h"
 #include "io/folder.h"
 #include "io/own_process.h"
@@ -17,7 +14,6 @@
 #include "reconcile/report.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #define EXIT_INTERRUPTED (EXIT_BY_SIGNAL + SIGINT)

@@ -7,15 +7,11 @@
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
 #include "cli/pod_options.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/private_network.h"
 #include "tensorflow/library_find.h"
 #include "tensorflow/library_guard.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -2,10 +2,6 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/commands.h"
-#include "command/call.h"
-#include "command/compat.h"
-#include "command/options.h"
-#include "command/output.h"
 
 static int report_unknown_program(const struct command *const *programs, const char *name)
 {

@@ -6,14 +6,7 @@
 #include "cli/commands.h"
 #include "cli/local_jobs.h"
 #include "cli/replica_name.h"
-#include "command/call.h"
-#include "command/compat.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "spec/job.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* This line says that file names, which the shell knows itself, fit as well. */
 #define COMPLETION_FILES ":files"
@@ -34,11 +27,6 @@ struct line {
 	const char *state_folder; /* of its --state-dir */
 	struct text *lines;
 };
-
-static void line_done(struct line *line)
-{
-	free(line->arguments);
-}
 
 /* Words. */
 
@@ -347,10 +335,11 @@ static size_t find_command(const struct command_table *table, const char *const 
 static void completion_add_words(const struct options *options, const char *const *words,
 				 size_t count, struct text *lines)
 {
-	struct line line CLEANUP(line_done) = {
+	const char **arguments CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*arguments));
+	struct line line = {
 		.options = options,
 		.current = count ? words[count - 1] : "",
-		.arguments = mem_new_array(count + 1, sizeof(*line.arguments)),
+		.arguments = arguments,
 		.lines = lines,
 	};
 

@@ -3,11 +3,7 @@
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "spec/job.h"
-
-#include <stdlib.h>
 
 static int delete_job_record(const struct found_job *job, struct err *err)
 {

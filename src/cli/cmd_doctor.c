@@ -2,8 +2,6 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/local_jobs.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "doctor/doctor.h"
 
 #define STATE_WIDTH 9

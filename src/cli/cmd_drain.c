@@ -1,11 +1,8 @@
 /* muster drain: asks machines to leave their elastic job, and waits until they have left. */
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/commands.h"
 #include "cli/rendezvous_endpoint.h"
-#include "command/options.h"
-#include "command/output.h"
 
 #include <inttypes.h>
 

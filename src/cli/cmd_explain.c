@@ -2,18 +2,12 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/file.h"
 #include "reconcile/failure_text.h"
 #include "spec/limits.h"
 #include "status/exception.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The end of a log is read. */
 #define MOST_READ ((size_t) 8 * 1024 * 1024)

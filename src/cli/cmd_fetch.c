@@ -4,8 +4,6 @@
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/folder.h"
 #include "spec/fetch.h"
 #include "spec/job.h"

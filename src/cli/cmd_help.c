@@ -1,9 +1,5 @@
 /* muster help [COMMAND]: the list of commands, or the usage of one. */
 #include "cli/commands.h"
-#include "command/call.h"
-#include "command/help.h"
-#include "command/options.h"
-#include "command/output.h"
 
 static int help_run(const struct options *options)
 {

@@ -4,45 +4,53 @@
 #include "cli/commands.h"
 #include "cli/kubernetes_program.h"
 #include "cli/launch_options.h"
-#include "cli/launch_output.h"
 #include "cli/local_jobs.h"
 #include "cli/program.h"
+#include "cli/rendezvous_endpoint.h"
 #include "cli/run_here.h"
-#include "command/call.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "elastic/agent.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "io/loop.h"
 #include "io/network_address.h"
 #include "io/port.h"
 #include "io/process.h"
 #include "io/program_call.h"
 #include "io/random.h"
+#include "io/sink.h"
 #include "jobs/state_folder.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
 #include "spec/environment.h"
 #include "spec/job_build.h"
+#include "spec/limits.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
 #define STARTUP_TIME (3 * MSEC_PER_SECOND) /* of a server */
 #define NAME_SPACING 250 /* milliseconds between two lookups */
 #define SCONTROL_OUTPUT_LIMIT 65536
 #define SCONTROL_TIME_LIMIT (10 * MSEC_PER_SECOND)
+#define PREFIX_VARIABLE "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
+#define NO_FILES "/dev/null" /* as --log-dir */
+#define SUFFIX_LENGTH 8 /* random characters behind the run's id */
+
+/* How the output of the processes is shown and copied. */
+struct output_plan {
+	struct stream_rule *rules; /* one for each process */
+	struct streams streams; /* with these rules */
+	bool is_quiet; /* no output is printed */
+	const char *folder; /* --log-dir, and NULL if it is not given */
+	char *pattern; /* of its files (spec/output_path.h); NULL: no files */
+};
 
 /* The values of a command line, and what is made from them. */
 struct call {
 	const struct options *options;
 	struct slurm_step step;
 	struct launch launch;
-	struct launch_output output;
+	struct output_plan output;
 	struct launch_signals signals;
 	struct gpus gpus;
 	struct arena *arena;
@@ -56,8 +64,9 @@ struct call {
 
 static void launch_call_done(struct call *call)
 {
-	launch_done(&call->launch);
-	launch_output_done(&call->output);
+	rendezvous_endpoint_done(&call->launch.endpoint);
+	free(call->output.rules);
+	free(call->output.pattern);
 	found_program_done(&call->program);
 	free(call->name);
 	job_free(call->job);
@@ -66,6 +75,175 @@ static void launch_call_done(struct call *call)
 	if (call->tls)
 		cluster_support->free_tls(call->tls);
 	arena_free(call->arena);
+}
+
+/* The output of the processes: --log-dir, --redirects, --tee, --log-line-prefix-template and
+ * --local-ranks-filter.
+ *
+ * Source: torch/distributed/run.py and torch/distributed/elastic/multiprocessing/api.py of PyTorch
+ * 2.15 (Std.from_str, DefaultLogsSpecs). */
+
+/* "3", or "0:3,1:0": streams of local ranks, 0 for the ranks that are not named. */
+static int read_entry(const char *entry, int n_processes, int *streams, struct err *err)
+{
+	const char *colon = strchr(entry, ':');
+	char *rank CLEANUP(mem_free_text) =
+		mem_copy_bytes(entry, colon ? (size_t) (colon - entry) : 0);
+	int64_t number = 0, streams_of_rank = 0;
+	int rc = colon ? text_read_int(rank, 0, LIMIT_PROCESSES - 1, &number, err) : 0;
+
+	if (rc == 0)
+		rc = text_read_int(colon ? colon + 1 : entry, 0, STREAM_BOTH, &streams_of_rank,
+				   err);
+	if (rc < 0)
+		return colon ? err_prefix(err, "'%s'", entry) : rc;
+	for (int i = 0; i < n_processes; i++)
+		if (!colon || i == number)
+			streams[i] = (int) streams_of_rank;
+	return 0;
+}
+
+static int *read_streams(const struct options *options, const char *name, int n_processes,
+			 struct text *faults)
+{
+	int *streams = mem_new_array((size_t) n_processes, sizeof(*streams));
+	const char *word = rendezvous_option(options, name);
+	char *entries CLEANUP(mem_free_text) = mem_copy_text(word ? word : "");
+	char *rest = word ? entries : NULL, *entry;
+	struct err err;
+
+	while ((entry = strsep(&rest, ",")))
+		if (read_entry(entry, n_processes, streams, &err) < 0)
+			text_addf(faults, "--%s: %s\n", name, err.text);
+	return streams;
+}
+
+/* The local ranks of --local-ranks-filter; NULL: all. */
+static bool *read_filter(const struct options *options, int n_processes, struct text *faults)
+{
+	const char *word = rendezvous_option(options, "local-ranks-filter");
+	char *ranks CLEANUP(mem_free_text) = mem_copy_text(word ? word : "");
+	char *rest = ranks, *rank;
+	int64_t number = 0;
+	struct err err;
+
+	if (!word || !*word)
+		return NULL;
+	bool *is_in = mem_new_array((size_t) n_processes, sizeof(*is_in));
+
+	while ((rank = strsep(&rest, ","))) {
+		if (text_read_int(rank, 0, LIMIT_PROCESSES - 1, &number, &err) < 0)
+			text_addf(faults, "--local-ranks-filter: %s\n", err.text);
+		else if (number < n_processes)
+			is_in[number] = true;
+	}
+	return is_in;
+}
+
+/* Without a log directory there is nothing to redirect to: torchrun then prints all, unmarked. */
+static bool has_no_files(const struct output_plan *output)
+{
+	return output->folder && text_equals(output->folder, NO_FILES);
+}
+
+/* A teed stream is redirected as well; one that is neither goes to our own, and into no file of a
+ * log directory. */
+static void read_rules(const struct options *options, int n_processes, struct output_plan *output,
+		       struct text *faults)
+{
+	int *redirects CLEANUP(mem_free_any) =
+		read_streams(options, "redirects", n_processes, faults);
+	int *tee CLEANUP(mem_free_any) = read_streams(options, "tee", n_processes, faults);
+	bool *filter CLEANUP(mem_free_any) = read_filter(options, n_processes, faults);
+
+	output->rules = mem_new_array((size_t) n_processes, sizeof(*output->rules));
+	output->is_quiet = true;
+	for (int i = 0; i < n_processes; i++) {
+		int shown = (STREAM_BOTH & ~redirects[i]) | tee[i];
+
+		if (has_no_files(output)) {
+			shown = STREAM_BOTH;
+			tee[i] = redirects[i] = 0;
+		}
+		output->rules[i] = (struct stream_rule){
+			.shown = !filter || filter[i] ? shown : 0,
+			.marked = tee[i],
+			.copied = output->folder ? redirects[i] | tee[i] : STREAM_BOTH,
+		};
+		output->is_quiet = output->is_quiet && output->rules[i].shown == 0;
+	}
+}
+
+/* Whether the rules, or our own stdout and stderr, tell one stream of a process from the other. On
+ * one terminal they stay together, in the order of arrival. */
+static bool tells_streams_apart(const struct output_plan *output, int n_processes)
+{
+	for (int i = 0; i < n_processes; i++) {
+		const struct stream_rule *rule = &output->rules[i];
+
+		if ((rule->shown != 0 && rule->shown != STREAM_BOTH) ||
+		    (rule->marked != 0 && rule->marked != STREAM_BOTH) ||
+		    (output->folder && rule->copied))
+			return true;
+	}
+	return !sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+}
+
+static void read_output_plan(const struct options *options, int n_processes, const char *role_name,
+			     struct output_plan *output, struct text *faults)
+{
+	static const char *const filters[] = {"duplicate-stdout-filters",
+					      "duplicate-stderr-filters"};
+	const char *folder = rendezvous_option(options, "log-dir");
+	const char *prefix = rendezvous_option(options, "log-line-prefix-template");
+
+	*output = (struct output_plan){.folder = folder && *folder ? folder : NULL};
+	read_rules(options, n_processes, output, faults);
+	for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+		if (rendezvous_option(options, filters[i]))
+			text_addf(faults,
+				  "--%s: not supported; the lines are in the output: muster logs "
+				  "JOB | grep -F WORD\n",
+				  filters[i]);
+	output->streams = (struct streams){
+		.are_apart = tells_streams_apart(output, n_processes),
+		.rules = output->rules,
+		.n_rules = (size_t) n_processes,
+		.prefix = prefix ? prefix : getenv(PREFIX_VARIABLE),
+		.role_name = role_name,
+	};
+	if (folder && option_text(options, "output-dir"))
+		text_add(faults, "--log-dir: cannot be used with --output-dir\n");
+}
+
+/* Creates a new directory for this run, as torchrun names it: DIR/ID_RANDOM. */
+static int make_log_folder(struct output_plan *output, const char *run_id, struct err *err)
+{
+	if (!output->folder)
+		return 0;
+	if (has_no_files(output)) {
+		output->pattern = mem_copy_text(NO_FILES);
+		return 0;
+	}
+	char *token CLEANUP(mem_free_text) = random_token();
+	char *name CLEANUP(mem_free_text) = mem_format("%s_%.*s", run_id, SUFFIX_LENGTH, token);
+	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", output->folder, name);
+	struct text pattern CLEANUP(text_done) = {0};
+	int fd CLEANUP(file_close) = -1;
+	int rc = folder_open_shared(output->folder, &fd, err);
+
+	if (rc == 0)
+		rc = folder_check_lasting(fd, output->folder, err);
+	if (rc == 0 && mkdirat(fd, name, 0700) < 0)
+		rc = err_set_errno(err, errno, "cannot create directory '%s'", folder);
+	if (rc < 0)
+		return err_prefix(err, "--log-dir");
+	/* A percent sign in the name of a directory is no variable. */
+	for (const char *at = folder; *at; at++)
+		text_add(&pattern, *at == '%' ? "%%" : (char[]){*at, '\0'});
+	text_add(&pattern, "/attempt_%g/%i/stdout.log");
+	output->pattern = text_take(&pattern);
+	return 0;
 }
 
 /* The local job. */
@@ -115,7 +293,7 @@ static int make_job(struct call *call, struct faults *faults)
 		.timeout = -1,
 	};
 	struct json *document CLEANUP(json_cleanup) = job_document_new(&build);
-	const char *id = launch->address.is_shared ? launch->run_id : call->name;
+	const char *id = launch->is_shared ? launch->agent.job_id : call->name;
 
 	/* Its processes choose among all GPUs by LOCAL_RANK. */
 	if (call->gpus.count)
@@ -194,7 +372,7 @@ static void print_step(const struct call *call)
 /* A name may be as young as its server: a Pod has none before it runs. Whether it is ours. */
 static bool await_name(const struct launch *launch)
 {
-	instant end = loop_instant_after(launch->patience);
+	instant end = loop_instant_after(launch->agent.patience);
 	instant told_at = loop_instant_after(STARTUP_TIME);
 	struct err err;
 	int rc;
@@ -256,8 +434,9 @@ static int open_server(struct call *call, struct err *err)
 static void check_master_port(const struct call *call, struct text *mistakes)
 {
 	const struct launch *launch = &call->launch;
-	int port = launch->address.master_port, fd CLEANUP(file_close) = -1;
-	bool has_rank_0 = launch->is_alone || (launch->has_node_rank && launch->node_rank == 0);
+	int port = launch->agent.master_port, fd CLEANUP(file_close) = -1;
+	bool has_rank_0 =
+		launch->is_alone || (launch->has_node_rank && launch->agent.node_rank == 0);
 
 	if (!port || !has_rank_0 || port_bind(port, &fd) != EADDRINUSE)
 		return;
@@ -275,7 +454,7 @@ static int supervise_launch(struct call *call)
 	const struct launch *launch = &call->launch;
 	const struct options *options = call->options;
 	/* Unless the user assigned ranks, the machine with MASTER_ADDR comes first. */
-	const char *master = launch->is_alone ? NULL : launch->address.master_host;
+	const char *master = launch->is_alone ? NULL : launch->agent.master_host;
 	bool is_elsewhere = master && !launch->has_node_rank && own_host_check(master, NULL) < 0;
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -283,37 +462,29 @@ static int supervise_launch(struct call *call)
 	if (local_jobs_folder(options, &folder, &err) < 0)
 		return output_fail(&err);
 	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->endpoint.port);
-	const struct agent_request agent = {
-		.job_id = launch->run_id,
-		.terms = launch->terms,
-		.node_rank = is_elsewhere ? 1 : launch->node_rank,
-		.role_name = launch->role_name,
-		.has_virtual_local_rank = launch->has_virtual_local_rank,
-		.machine = launch->machine.local_size ? &launch->machine : NULL,
-		.master_host = launch->address.master_host,
-		.master_port = launch->address.master_port,
-		.patience = launch->patience,
-		.host = launch->endpoint.host,
-		.port = launch->endpoint.port,
-		.new_asker = launch->endpoint.is_tls ? cluster_support->new_asker : http_asker_new,
-		.token = launch->endpoint.token,
-		.pin = launch->endpoint.pin,
-		.token_advice = launch->endpoint.token_advice,
-		.pin_advice = launch->endpoint.has_token_key ? launch->endpoint.token_advice : NULL,
-		.own_address = launch->own_address,
-		.own_port = launch->own_port,
-		.listening = &call->listening,
-		.serves_at = call->serves_at,
-		.lease = ELASTIC_LEASE,
-		.tls = call->tls,
-		.server_folder = launch->is_alone ? NULL : kept,
-	};
+	struct agent_request agent = launch->agent;
+	const struct rendezvous_endpoint *endpoint = &launch->endpoint;
+
+	agent.node_rank = is_elsewhere ? 1 : agent.node_rank;
+	agent.machine = launch->machine.local_size ? &launch->machine : NULL;
+	agent.host = endpoint->host;
+	agent.port = endpoint->port;
+	agent.new_asker = endpoint->is_tls ? cluster_support->new_asker : http_asker_new;
+	agent.token = endpoint->token;
+	agent.pin = endpoint->pin;
+	agent.token_advice = endpoint->token_advice;
+	agent.pin_advice = endpoint->has_token_key ? endpoint->token_advice : NULL;
+	agent.listening = &call->listening;
+	agent.serves_at = call->serves_at;
+	agent.lease = ELASTIC_LEASE;
+	agent.tls = call->tls;
+	agent.server_folder = launch->is_alone ? NULL : kept;
 	const struct supervisor_request request = {
 		.base = {.copy_pattern = call->output.pattern,
 			 .stops_at = {call->signals.stops_at[0], call->signals.stops_at[1]},
 			 .style = {.is_quiet = call->output.is_quiet,
 				   .hides_names =
-					   launch->terms.max == 1 && launch->n_processes == 1,
+					   launch->agent.terms.max == 1 && launch->n_processes == 1,
 				   .streams = call->output.streams}},
 		.job = call->job,
 		.agent = &agent,
@@ -342,7 +513,7 @@ static int launch_run(const struct options *options)
 		!getenv(JOB_NAME_VARIABLE) && slurm_step_read(getenv, call.arena, &call.step);
 	const struct slurm_step *step = is_task ? &call.step : NULL;
 
-	launch_read(options, &call.gpus, step, &call.launch, &mistakes);
+	launch_read(options, &call.gpus, step, call.arena, &call.launch, &mistakes);
 	if (!options_arguments(options)[0])
 		text_add(&mistakes, "missing script\n");
 	else if (program_find(options_arguments(options), call.launch.is_module,
@@ -354,8 +525,8 @@ static int launch_run(const struct options *options)
 	    !rendezvous_option(options, "nproc-per-node") &&
 	    program_is_for_torch(call.program.command))
 		call.launch.n_processes = (int) call.gpus.count;
-	launch_output_read(options, call.launch.n_processes, call.launch.role_name, &call.output,
-			   &mistakes);
+	read_output_plan(options, call.launch.n_processes, call.launch.agent.role_name,
+			 &call.output, &mistakes);
 	launch_signals_read(options, step, &call.signals, &mistakes);
 	if (call.launch.endpoint.is_tls && !cluster_support)
 		return exec_kubernetes_program(options);
@@ -372,7 +543,7 @@ static int launch_run(const struct options *options)
 			output_print_message("%s", faults.list[i].sentence);
 		return EXIT_USAGE;
 	}
-	if (launch_output_make_folder(&call.output, call.launch.run_id, &err) < 0)
+	if (make_log_folder(&call.output, call.launch.agent.job_id, &err) < 0)
 		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (open_server(&call, &err) < 0)
 		return output_fail(&err);
@@ -384,7 +555,20 @@ static int launch_run(const struct options *options)
 
 static const struct option_row rows_of_launch[] = {
 	LAUNCH_ROWS,
-	LAUNCH_OUTPUT_ROWS,
+	OPTION("log-dir", TEXT, "DIR", NULL,
+	       "directory of redirected output: DIR/ID_*/attempt_0/LOCAL_RANK/stdout.log"),
+	OPTION("redirects", TEXT, "STREAMS", NULL,
+	       "do not print 1 (stdout), 2 (stderr) or 3 (both); 0:3,2:1: by local rank",
+	       .letter = 'r'),
+	OPTION("tee", TEXT, "STREAMS", NULL,
+	       "print 1, 2 or 3 with a prefix, and write to the log directory", .letter = 't'),
+	OPTION("log-line-prefix-template", TEXT, "TEXT", NULL,
+	       "of --tee: ${role_name}, ${rank}, ${local_rank}, ${hostname}"),
+	OPTION("duplicate-stdout-filters", TEXT, "WORDS", NULL,
+	       "rejected: muster logs JOB | grep -F WORD"),
+	OPTION("duplicate-stderr-filters", TEXT, "WORDS", NULL, "rejected, as well"),
+	OPTION("local-ranks-filter", TEXT, "RANKS", NULL,
+	       "print the output of these local ranks only: 0,1"),
 	LAUNCH_SIGNAL_ROWS,
 	OPTION("name", TEXT, "NAME", NULL,
 	       "name of this machine's part in muster ps (default: from the id or the script)"),

@@ -4,23 +4,21 @@
 #include "cli/fetched_logs.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "cli/log_selection.h"
+#include "cli/replica_name.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "console/line_format.h"
 #include "console/log_view.h"
 #include "console/screen.h"
 #include "io/folder.h"
+#include "io/loop.h"
 #include "io/sink.h"
 #include "io/terminal.h"
+#include "logs/folder.h"
 #include "logs/reader.h"
 #include "spec/job.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct logs {
@@ -158,18 +156,92 @@ static int fetch_logs(struct logs *logs, struct err *err)
 	return rc;
 }
 
+static bool has_wanted_log(const struct log_selection *selection, const struct log_folder *folder)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		bool has_previous =
+			i > 0 && log_name_same_stream(&folder->names[i - 1], &folder->names[i]);
+
+		if (log_selection_has(selection, &folder->names[i]) &&
+		    (has_previous || !selection->is_previous))
+			return true;
+	}
+	return false;
+}
+
+/* The selection as a name: "worker-7", "worker", "attempt 3 of worker-7". */
+static void describe_wanted(const struct log_selection *selection, struct text *text)
+{
+	if (selection->attempt >= 0)
+		text_addf(text, "attempt %d of ", selection->attempt);
+	text_add(text, selection->role ? selection->role : "any role");
+	if (selection->index >= 0)
+		text_addf(text, "-%d", selection->index);
+}
+
+static int refuse_log_selection(const struct logs *logs, const struct log_selection *selection,
+				const struct log_folder *folder, struct err *err)
+{
+	struct text wanted CLEANUP(text_done) = {0};
+	struct text others CLEANUP(text_done) = {0};
+	bool is_narrow = selection->role || selection->index >= 0 || selection->attempt >= 0;
+
+	if (folder->count == 0 && logs->fetched.folder && is_narrow) {
+		describe_wanted(selection, &wanted);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", logs->found.name,
+			       text_of(&wanted));
+	}
+	if (folder->count == 0)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no logs%s", logs->found.name,
+			       logs->is_over ? "" : " so far; -f waits for them");
+	log_folder_describe_replicas(folder, &others);
+	if (selection->is_previous)
+		return err_set(err, ERR_NOT_FOUND,
+			       "none of these replicas was started more than once; job '%s' has "
+			       "logs of %s",
+			       logs->found.name, text_of(&others));
+	describe_wanted(selection, &wanted);
+	return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s: it has %s", logs->found.name,
+		       text_of(&wanted), text_of(&others));
+}
+
+static int check_one(const struct logs *logs, const struct log_selection *selection,
+		     bool more_may_come, struct err *err)
+{
+	struct log_folder folder CLEANUP(log_folder_done);
+	bool is_changed;
+
+	log_folder_init(&folder, logs->folder);
+	int rc = log_folder_read(&folder, &is_changed, err);
+
+	if (rc < 0 || has_wanted_log(selection, &folder))
+		return rc;
+	/* The job has a selected replica, so its log may still appear. */
+	for (size_t i = 0; more_may_come && i < logs->state.job->n_roles; i++) {
+		const struct role *role = &logs->state.job->roles[i];
+
+		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
+		    selection->index < role->replicas)
+			return 0;
+	}
+	return refuse_log_selection(logs, selection, &folder, err);
+}
+
+/* ERR_NOT_FOUND, with a list of the existing logs, when no selected log exists or may appear. */
 static int check_logs(const struct logs *logs, bool more_may_come, struct err *err)
 {
-	const struct logs_there there = {
-		.name = logs->found.name,
-		.job = logs->state.job,
-		.folder = logs->folder,
-		.is_over = logs->is_over,
-		.is_fetched = logs->fetched.folder,
-		.is_followed = more_may_come,
-	};
+	struct log_selection one = logs->selection;
+	int rc = 0;
 
-	return log_selection_check(&logs->selection, &there, err);
+	if (one.n_replicas == 0)
+		return check_one(logs, &one, more_may_come, err);
+	one.n_replicas = 0;
+	for (size_t i = 0; rc == 0 && i < logs->selection.n_replicas; i++) {
+		one.role = logs->replicas[i].role;
+		one.index = logs->replicas[i].index;
+		rc = check_one(logs, &one, more_may_come, err);
+	}
+	return rc;
 }
 
 /* Printing. */
@@ -243,27 +315,22 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	if (logs->is_ending)
 		return;
 	hold_incomplete_lines(logs);
-	switch (news) {
-	case FOLDER_CHANGED:
-		log_view_on_news(logs->view);
-		break;
-	case FOLDER_FILE_CLOSED:
-		log_view_on_news(logs->view);
-		if (logs->fetched.folder)
-			break; /* on_fetched is called when it is over */
-		if (!file_name) {
-			if (read_logged_job(logs, NULL) != 0 || logs->is_over)
-				end_following(logs);
-		} else if (strcmp(file_name, "muster.log") == 0) {
-			/* The supervisor's own log: it has exited and writes no more. */
-			(void) !watch_until_settled(logs->found.client, logs->found.name, NULL);
-			(void) !read_logged_job(logs, NULL);
-			end_following(logs);
-		}
-		break;
-	case FOLDER_GONE:
+	if (news == FOLDER_GONE) {
 		end_following(logs);
-		break;
+		return;
+	}
+	log_view_on_news(logs->view);
+	/* Of fetched logs, on_fetched is called when it is over. */
+	if (news == FOLDER_CHANGED || logs->fetched.folder)
+		return;
+	if (!file_name) {
+		if (read_logged_job(logs, NULL) != 0 || logs->is_over)
+			end_following(logs);
+	} else if (strcmp(file_name, "muster.log") == 0) {
+		/* The supervisor's own log: it has exited and writes no more. */
+		(void) !watch_until_settled(logs->found.client, logs->found.name, NULL);
+		(void) !read_logged_job(logs, NULL);
+		end_following(logs);
 	}
 }
 
@@ -337,6 +404,43 @@ static int find_logged_job(struct logs *logs, struct err *err)
 									   : rc;
 }
 
+/* The selection. */
+
+/* A time, or a duration before now. */
+static int read_since(const char *text, msec *ret_since, struct err *err)
+{
+	msec ago;
+
+	if (text_read_duration(text, &ago, NULL) == 0) {
+		*ret_since = loop_now() - ago;
+		return 0;
+	}
+	if (text_read_time(text, ret_since, NULL) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "--since '%s': not a duration (10m) or a time (2026-01-02T03:04:05Z)", text);
+}
+
+/* Reads --role, --index … --grep; the texts are borrowed from the options. */
+static int read_selection(const struct options *options, struct log_selection *ret_selection,
+			  struct err *err)
+{
+	const char *since = option_text(options, "since");
+
+	*ret_selection = (struct log_selection){
+		.role = option_text(options, "role"),
+		.index = (int) option_number(options, "index", -1),
+		.attempt = (int) option_number(options, "attempt", -1),
+		.is_previous = option_flag(options, "previous"),
+		.tail = option_number(options, "tail", -1),
+		.since = MSEC_UNSET,
+		.pattern = option_text(options, "grep"),
+	};
+	if (ret_selection->is_previous && ret_selection->attempt >= 0)
+		return err_set(err, ERR_INVALID, "--previous: cannot be used with --attempt");
+	return since ? read_since(since, &ret_selection->since, err) : 0;
+}
+
 /* The words after a job that are its replicas; returns their number. A single one is like --role
  * and --index, so that only its log is fetched from a cluster. */
 static size_t parse_log_replicas(struct logs *logs, const char *const *words, size_t count)
@@ -346,7 +450,7 @@ static size_t parse_log_replicas(struct logs *logs, const char *const *words, si
 
 	logs->replicas = mem_new_array(count + 1, sizeof(*logs->replicas));
 	while (n_replicas < count &&
-	       log_selection_read_replica(words[n_replicas], &logs->replicas[n_replicas]))
+	       replica_name_read_known(words[n_replicas], &logs->replicas[n_replicas]))
 		n_replicas++;
 	if (n_replicas == 1) {
 		selection->role = logs->replicas[0].role;
@@ -385,7 +489,7 @@ static size_t show_next(const struct options *options, const char *const *words,
 	struct err err = {0};
 	size_t n_used = count > 0;
 
-	if (log_selection_read(options, &logs.selection, &err)) {
+	if (read_selection(options, &logs.selection, &err)) {
 		*ret_exit_code = output_fail(&err);
 		return count;
 	}
@@ -402,7 +506,7 @@ static bool check_words(const char *const *words, size_t count)
 		bool is_number = strspn(words[i], "0123456789") == strlen(words[i]);
 		char *name CLEANUP(mem_free_text) = mem_format("%s-0", words[i]);
 
-		if (!is_number && !log_selection_read_replica(name, &(struct log_name){0}))
+		if (!is_number && !replica_name_read_known(name, &(struct log_name){0}))
 			continue;
 		output_print_message("%s: write a replica as ROLE-INDEX (worker-0), or use --%s %s",
 				     words[i], is_number ? "index" : "role", words[i]);
@@ -418,7 +522,7 @@ static int logs_run(const struct options *options)
 	int exit_code = EXIT_DONE;
 
 	for (size_t i = 1; i < count; i++)
-		n_jobs += !log_selection_read_replica(words[i], &(struct log_name){0});
+		n_jobs += !replica_name_read_known(words[i], &(struct log_name){0});
 	if (!check_words(words, count))
 		return EXIT_USAGE;
 	if (n_jobs > 1 && option_flag(options, "follow"))

@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
-#include "command/options.h"
 
 static int operator_run_command(const struct options *options)
 {

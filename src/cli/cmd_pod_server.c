@@ -1,15 +1,10 @@
 /* muster pod-server: starts the training of a Pod when a master has sent the Pod's role. */
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "command/input.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/own_process.h"
 #include "serve/pod_server.h"
 #include "spec/elasticdl.h"
-
-#include <stdlib.h>
 
 /* From the file, else from the environment. NULL: there is none. Caller frees. */
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)

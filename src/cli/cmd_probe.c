@@ -2,10 +2,6 @@
 #include "base/mem.h"
 #include "check/request.h"
 #include "cli/commands.h"
-#include "command/call.h"
-#include "command/options.h"
-
-#include <string.h>
 
 static int probe_command_run(const struct options *options)
 {

@@ -6,15 +6,11 @@
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "command/table.h"
 #include "io/folder.h"
 #include "io/loop.h"
 #include "io/terminal.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct rows {

@@ -7,8 +7,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/pod_options.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "command/table.h"
 #include "command/variables.h"
 #include "kube/k8s_tensorflow.h"
@@ -82,30 +80,19 @@ static int render_k8s_tensorflow(const struct options *options)
 /* First port of the examples: a run reserves its own. */
 #define FIRST_EXAMPLE_PORT 20000
 
-/* The cluster of a job that does not run: each replica with the address that it would have. */
-static struct tf_cluster make_cluster(const struct job *job, bool is_local, struct arena *arena)
+/* The cluster of a job that does not run, as if it ran on this machine. */
+static struct tf_cluster make_local_cluster(const struct job *job, struct arena *arena)
 {
+	struct tf_cluster cluster = tf_cluster_of_kubeflow(job, NULL, NULL, arena);
 	struct tf_cluster_address *addresses =
-		arena_take_array(arena, (size_t) job_replica_count(job), sizeof(*addresses));
-	size_t count = 0;
+		arena_take_array(arena, cluster.n_addresses, sizeof(*addresses));
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			const struct role *role = &job->roles[i];
-			struct text text CLEANUP(text_done) = {0};
-
-			if (is_local)
-				text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + count);
-			else
-				tf_cluster_add_kubeflow_address(job, role, index, NULL, NULL,
-								&text);
-			addresses[count++] = (struct tf_cluster_address){
-				.role = role->name,
-				.index = index,
-				.address = arena_copy_text(arena, text_of(&text)),
-			};
-		}
-	return (struct tf_cluster){.job = job, .addresses = addresses, .n_addresses = count};
+	for (size_t i = 0; i < cluster.n_addresses; i++) {
+		addresses[i] = cluster.addresses[i];
+		addresses[i].address = arena_format(arena, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + i);
+	}
+	cluster.addresses = addresses;
+	return cluster;
 }
 
 /* The value for one replica alone: TF_CONFIG="$(muster render …)". */
@@ -160,7 +147,8 @@ static int show_tf_config(const struct options *options, const struct job *job)
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	bool is_local = text_equals(option_text(options, "on"), "local");
 	enum tf_config_style style = is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW;
-	const struct tf_cluster cluster = make_cluster(job, is_local, arena);
+	const struct tf_cluster cluster = is_local ? make_local_cluster(job, arena)
+						   : tf_cluster_of_kubeflow(job, NULL, NULL, arena);
 
 	if (!is_local && !tf_cluster_has_kubeflow_tf_config(job)) {
 		output_print_message("a job of one replica gets no TF_CONFIG on Kubernetes");

@@ -4,14 +4,10 @@
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "jobs/registration.h"
 #include "local/machine_gpus.h"
 #include "local/supervision.h"
 #include "status/status.h"
-
-#include <stdlib.h>
 
 /* The work that is possible with an open store. *ret_has_ended: there is more to do. */
 static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)

@@ -9,12 +9,8 @@
 #include "cli/local_jobs.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "local/backend.h"
 #include "local/machine_gpus.h"
-
-#include <stdlib.h>
 
 static bool is_on_kubernetes(const struct options *options)
 {

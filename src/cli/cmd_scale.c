@@ -3,13 +3,9 @@
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "spec/job.h"
 #include "spec/limits.h"
 #include "status/status.h"
-
-#include <string.h>
 
 /* Adds "worker=3" to a patch. The key of the role is as the document spells it. */
 static int add_patch_replicas(const struct job *job, const char *argument, struct json *specs,

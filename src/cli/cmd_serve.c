@@ -4,7 +4,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/server_access.h"
-#include "command/options.h"
 
 static int serve_run(const struct options *options)
 {

@@ -1,9 +1,6 @@
 /* muster server: a TensorFlow server in this process. */
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/control_group.h"
 #include "io/network_address.h"
 #include "spec/cluster_spec.h"
@@ -13,7 +10,6 @@
 #include "tensorflow/network_probe.h"
 #include "tensorflow/serving.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MOST_THREADS 64

@@ -1,19 +1,14 @@
 /* muster stacks: the present Python stacks of a job's processes. */
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/replica_name.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "jobs/processes.h"
 #include "jobs/stacks_asker.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdlib.h>
 
 struct call {
 	const struct options *options;
@@ -115,8 +110,8 @@ static void read_kept(struct call *call)
 {
 	for (size_t i = 0; call->folder && i < call->state.status.n_replicas; i++) {
 		const struct replica_status *replica = &call->state.status.replicas[i];
-		char *path CLEANUP(mem_free_text) = stacks_file_path(
-			call->folder, replica->role, replica->index, replica->attempt);
+		char *path CLEANUP(mem_free_text) = job_attempt_file(
+			call->folder, replica->role, replica->index, replica->attempt, STACKS_FILE);
 		char *kept CLEANUP(mem_free_text) =
 			is_replica_selected(call, replica) ? stacks_file_text(path) : NULL;
 

@@ -1,29 +1,368 @@
 /* muster status: all facts about one job. */
+#include "base/line_text.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
-#include "cli/status_text.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
+#include "command/table.h"
+#include "io/loop.h"
+#include "io/own_process.h"
 #include "io/terminal.h"
+#include "jobs/client.h"
+#include "jobs/processes.h"
+#include "reconcile/failure_text.h"
+#include "reconcile/output_idle.h"
+#include "reconcile/summary.h"
+#include "reconcile/waiting_reason.h"
+#include "spec/job.h"
 
+#include <inttypes.h>
 #include <unistd.h>
+
+#define MEBIBYTE (1024 * 1024)
 
 /* How `status` shows a job, once or at each change. */
 struct display {
-	char *words; /* the job's name on a command line */
+	char *words; /* the job's name on a command line (spec/job.h) */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 	const char *format; /* of -o; NULL: none */
-	struct status_style style;
+	bool is_wide; /* more columns */
+	bool is_local; /* times in this machine's time zone, not UTC */
 	struct text last; /* the last output */
 	bool is_watched;
 	bool is_drawn; /* each time over the last output, on a terminal */
 	bool has_ended;
 	struct err err;
 };
+
+/* The job to show, once or at one change. Its summary comes from reconcile/summary.h. */
+struct view {
+	struct arena *arena;
+	struct job *job;
+	const struct json *object;
+	const struct status *status;
+	const struct display *display;
+	struct summary summary;
+	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
+	const char *operator_name; /* of a TFJob, "" without one; else NULL */
+	const struct replica_usage *usage; /* of its replicas; NULL: no process of it is running on
+					      this machine */
+	bool is_on_cluster;
+	msec now;
+};
+
+static void view_done(struct view *view)
+{
+	job_free(view->job);
+	arena_free(view->arena);
+}
+
+static int offset_at(const struct view *view, msec time)
+{
+	return view->display->is_local && time != MSEC_UNSET ? time_zone_offset(time) : 0;
+}
+
+static void add_moment(const struct view *view, const char *heading, msec time, struct text *text)
+{
+	if (time == MSEC_UNSET)
+		return;
+	text_addf(text, "%-12s", heading);
+	text_add_time_ahead(text, time, offset_at(view, time));
+	text_add(text, " (");
+	text_add_duration(text, view->now - time);
+	text_add(text, " ago)\n");
+}
+
+/* Messages of other programs. */
+static void add_message(struct text *text, const char *before, const char *message,
+			const char *behind)
+{
+	text_add(text, before);
+	line_text_add_sentence(text, message, strlen(message));
+	text_add(text, behind);
+}
+
+/* For a job on a cluster. */
+static void add_supervisor(const struct view *view, struct text *text)
+{
+	if (!view->supervisor)
+		return;
+	if (*view->supervisor)
+		add_message(text, "Supervised: by ", view->supervisor, "\n");
+	else if (status_is_finished(view->status))
+		text_add(text, "Supervised: no\n");
+	else
+		text_addf(text,
+			  "Supervised: no active supervisor, so failures are not restarted; to "
+			  "take over: 'muster attach %s'\n",
+			  view->display->words);
+}
+
+static void add_head(const struct view *view, struct text *text)
+{
+	const struct summary *summary = &view->summary;
+	const struct status *status = view->status;
+	const struct json *metadata = json_get(view->object, "metadata");
+	const struct json *network =
+		json_get_path(metadata, "annotations", JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
+	const char *elastic_id = json_as_string(
+		json_get_path(metadata, "annotations", JOB_ANNOTATION_ELASTIC, NULL), NULL);
+
+	text_addf(text, "Name:       %s\n", json_get_string(metadata, "name", ""));
+	add_message(text, "State:      ", summary->state, "\n");
+	if (*summary->message)
+		add_message(text, "Message:    ", summary->message, "\n");
+	add_supervisor(view, text);
+	if (view->operator_name && *view->operator_name)
+		add_message(text, "Served:     by ", view->operator_name, "\n");
+	else if (view->operator_name)
+		text_add(text, "Served:     no operator manages it yet\n");
+	add_message(text, "Roles:      ", summary->roles, "\n");
+	if (!view->is_on_cluster && text_equals(json_as_string(network, NULL), "true"))
+		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
+			  view->display->words);
+	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
+	text_addf(text, "Restarts:   %d\n", summary->restarts);
+	if (elastic_id)
+		add_message(text, "Part of:    elastic job ", elastic_id, "\n");
+	if (status->machines)
+		add_message(text, "Machines:   ", status->machines,
+			    " (in the worlds so far, the newest last)\n");
+	if (status->n_ranks > 0) {
+		text_add(text, "Ranks:      ");
+		replica_names_add_ranks(text, status->first_rank, (int) status->n_replicas,
+					status->n_ranks);
+		text_add_char(text, '\n');
+	}
+	add_moment(view, "Started:", summary->start_time, text);
+	add_moment(view, "Ended:", summary->completion_time, text);
+	if (summary->exit_code >= 0)
+		text_addf(text, "Exit code:  %d\n", summary->exit_code);
+}
+
+static void add_conditions(const struct view *view, struct text *text)
+{
+	static const char *const headings[] = {"CONDITION", "TRUE", "AGE", "REASON", "MESSAGE"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+
+	if (!view->status->n_conditions)
+		return;
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < view->status->n_conditions; i++) {
+		const struct condition *condition = &view->status->conditions[i];
+
+		table_add(&table, condition_type_words[condition->type]);
+		table_add(&table, condition->is_true ? "yes" : "no");
+		table_add_span(&table, condition->last_transition, view->now);
+		table_add(&table, condition->reason);
+		/* A condition that is no longer true keeps its sentence, which is out of date. */
+		table_add(&table, condition->is_true ? condition->message : NULL);
+	}
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+/* The table of replicas. */
+
+static const char *duration_text(const struct view *view, msec duration)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	text_add_duration(&text, duration);
+	return arena_copy_text(view->arena, text_of(&text));
+}
+
+static const char *number_text(const struct view *view, int64_t number)
+{
+	return arena_format(view->arena, "%" PRId64, number);
+}
+
+/* "3", "signal 9"; NULL: it is running. */
+static const char *end_text(const struct view *view, const struct replica_status *replica)
+{
+	if (replica->signal)
+		return arena_format(view->arena, "signal %d", replica->signal);
+	return replica->exit_code >= 0 ? number_text(view, replica->exit_code) : NULL;
+}
+
+static bool has_gpus(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].gpus)
+			return true;
+	return false;
+}
+
+/* The cells of a replica, or the headings of their columns. CPU time and memory are those of all
+ * its processes, as in systemctl status. */
+static void add_replica_cells(const struct view *view, size_t i, bool are_headings,
+			      struct table *table)
+{
+	const struct replica_status *replica = &view->status->replicas[i];
+	struct replica_usage none = {0}, usage = view->usage ? view->usage[i] : none;
+	bool is_here = !view->is_on_cluster, is_wide = view->display->is_wide,
+	     has_usage = view->usage;
+	msec end = replica->end_time != MSEC_UNSET ? replica->end_time : view->now;
+	const struct {
+		const char *heading;
+		bool is_shown;
+		const char *text;
+	} cells[] = {
+		{"REPLICA", true,
+		 arena_format(view->arena, "%s-%d", replica->role, replica->index)},
+		{"STATE", true, replica_state_words[replica->state]},
+		{"ATTEMPT", true, number_text(view, replica->attempt)},
+		{"RESTARTS", true, number_text(view, replica->restarts)},
+		{"PID", is_here, replica->pid ? number_text(view, replica->pid) : NULL},
+		{"ADDRESS", is_here, replica->address},
+		{"GPUS", has_gpus(view->status), replica->gpus},
+		{"NODE", !is_here, replica->node},
+		{"EXIT", true, end_text(view, replica)},
+		{"AGE", true,
+		 replica->start_time != MSEC_UNSET ? duration_text(view, end - replica->start_time)
+						   : NULL},
+		{"LAST OUTPUT", has_usage,
+		 usage.printed_at != MSEC_UNSET ? duration_text(view, view->now - usage.printed_at)
+						: NULL},
+		{"CPU", has_usage, usage.n_processes ? duration_text(view, usage.used.cpu) : NULL},
+		{"MEMORY", has_usage,
+		 usage.n_processes
+			 ? arena_format(view->arena, "%" PRId64 "Mi", usage.used.memory / MEBIBYTE)
+			 : NULL},
+		{"REASON", !is_here || is_wide, replica->reason},
+		{"LOG", is_here && is_wide, replica->log},
+		{"POD", !is_here && is_wide, replica->pod},
+		{"IP", !is_here && is_wide, replica->ip},
+		{"ADDRESS", !is_here && is_wide, replica->address},
+	};
+
+	for (size_t k = 0; k < ARRAY_LEN(cells); k++)
+		if (cells[k].is_shown)
+			table_add(table, are_headings ? cells[k].heading : cells[k].text);
+}
+
+static void add_replica_table(const struct view *view, struct text *text)
+{
+	struct table table CLEANUP(table_done) = {0};
+
+	if (!view->status->n_replicas)
+		return;
+	add_replica_cells(view, 0, true, &table);
+	table.n_columns = table.n_cells;
+	for (size_t i = 0; i < view->status->n_replicas; i++)
+		add_replica_cells(view, i, false, &table);
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+/* The warning that `run` prints on its terminal about a silent job, for other terminals. */
+static void add_silence(const struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+	struct output_idle *silences CLEANUP(mem_free_any) =
+		mem_new_array(status->n_replicas + 1, sizeof(*silences));
+	struct text sentence CLEANUP(text_done) = {0};
+	size_t count = 0;
+
+	for (size_t i = 0; view->usage && i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		msec life = msec_max(replica->start_time, view->usage[i].printed_at);
+
+		if (replica->state != REPLICA_RUNNING ||
+		    !output_idle_is_meaningful(view->job, replica->role))
+			continue;
+		silences[count++] = (struct output_idle){
+			.role = replica->role,
+			.index = replica->index,
+			.is_watched = true,
+			.is_told = view->now - life >= OUTPUT_IDLE_FIRST,
+			.patience = view->now - life,
+		};
+	}
+	output_idle_add_lasting(silences, count, &sentence);
+	if (sentence.len == 0)
+		return;
+	output_idle_add_cause(silences, count, view->job, &sentence);
+	text_addf(text, "\nSilence:\n  %s\n  to see the stacks: muster stacks %s\n",
+		  text_of(&sentence), view->display->words);
+}
+
+static void add_failure_section(const struct view *view, struct text *text)
+{
+	if (!view->status->failure)
+		return;
+	const struct failure_style style = {.offset = offset_at(view, view->status->failure->time)};
+
+	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
+			       ? "\nFailure:\n"
+			       : "\nCause of the last restart:\n");
+	failure_describe(view->status, view->display->words, &style, text);
+}
+
+static bool is_any_running(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].pid > 0)
+			return true;
+	return false;
+}
+
+static int read_view(const struct json *object, const struct status *status, struct view *view,
+		     struct err *err)
+{
+	view->arena = arena_new();
+	if (client_read_job(object, &view->job, err) < 0)
+		return ERR_IO;
+	view->object = object;
+	view->status = status;
+	view->supervisor =
+		json_as_string(json_get_path(object, "status", CLIENT_SUPERVISED_BY, NULL), NULL);
+	view->operator_name =
+		json_as_string(json_get_path(object, "status", CLIENT_SERVED_BY, NULL), NULL);
+	view->is_on_cluster = view->supervisor || view->operator_name || status_has_pods(status);
+	view->now = loop_now();
+	summary_create(view->job, status, view->arena, &view->summary);
+	return 0;
+}
+
+static void add_all(struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+	const char *uid = json_as_string(json_get_path(view->object, "metadata", "uid", NULL), "");
+	bool is_running_here = !view->is_on_cluster && is_any_running(status);
+	struct replica_usage *usage CLEANUP(mem_free_any) =
+		is_running_here ? job_processes_usage(uid, status) : NULL;
+	struct text waiting CLEANUP(text_done) = {0};
+
+	view->usage = usage;
+	add_head(view, text);
+	add_conditions(view, text);
+	add_replica_table(view, text);
+	if (!status_is_finished(status))
+		waiting_reasons_describe(status, "  ", &waiting);
+	if (waiting.len)
+		text_addf(text, "\nWaiting:\n%s", text_of(&waiting));
+	add_silence(view, text);
+	add_failure_section(view, text);
+}
+
+/* A line that changes whenever the job changes, for logs and pipes. */
+static void add_line(const struct view *view, struct text *text)
+{
+	const struct summary *summary = &view->summary;
+
+	add_message(text, "", summary->state, "");
+	text_addf(text, "%s  running %d/%d  restarts %d",
+		  text_equals(view->supervisor, "") ? " (unsupervised)" : "", summary->running,
+		  summary->wanted, summary->restarts);
+	if (*summary->message)
+		add_message(text, "  ", summary->message, "");
+	text_add_char(text, '\n');
+}
+
+/* The command. */
 
 static void display_done(struct display *display)
 {
@@ -48,13 +387,14 @@ static bool show_job(const struct json *object, const struct status *status, voi
 		output_add_object(object, display->format);
 		return !output_flush() || is_over;
 	}
-	int rc = display->is_watched && !display->is_drawn
-			 ? status_text_add_line(object, status, &text, &display->err)
-			 : status_text_add(object, status, display->words, &display->style, &text,
-					   &display->err);
+	struct view view CLEANUP(view_done) = {.display = display};
 
-	if (rc < 0)
+	if (read_view(object, status, &view, &display->err) < 0)
 		return true;
+	if (display->is_watched && !display->is_drawn)
+		add_line(&view, &text);
+	else
+		add_all(&view, &text);
 	if (!display->is_drawn)
 		return output_add_changed(&text, output_add, &display->last) || is_over;
 	redraw_add(text_of(&text), is_over, &screen);
@@ -68,8 +408,8 @@ static int try_to_show(const struct options *options, const struct found_job *jo
 	struct display display CLEANUP(display_done) = {
 		.where = job->where,
 		.format = option_text(options, "output"),
-		.style = {.is_wide = option_is_given(options, "output"),
-			  .is_local = times_are_local(options)},
+		.is_wide = option_is_given(options, "output"),
+		.is_local = times_are_local(options),
 		.is_watched = is_watched,
 		.is_drawn = is_watched && terminal_understands_escapes(STDOUT_FILENO),
 	};

@@ -3,8 +3,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "reconcile/waiting_reason.h"
 #include "spec/job.h"
 #include "status/status.h"

@@ -5,7 +5,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/pod_options.h"
-#include "command/options.h"
 
 static int submit_run(const struct options *options)
 {

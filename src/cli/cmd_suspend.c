@@ -2,8 +2,6 @@
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
-#include "command/options.h"
-#include "command/output.h"
 
 static int suspend_run(const struct options *options)
 {

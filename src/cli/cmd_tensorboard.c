@@ -1,18 +1,14 @@
 /* muster tensorboard: shows a job's event files in TensorBoard, while it trains and afterwards. */
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/tensorboard.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/folder.h"
 #include "spec/fetch.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
 #define LEAST_INTERVAL (1 * MSEC_PER_SECOND)

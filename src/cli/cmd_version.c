@@ -1,8 +1,6 @@
 /* muster version: prints the version. */
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "command/options.h"
-#include "command/output.h"
 
 static int version_run(const struct options *options)
 {

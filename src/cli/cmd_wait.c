@@ -4,8 +4,6 @@
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/loop.h"
 #include "reconcile/reconcile.h"
 
@@ -60,19 +58,12 @@ static int wait_for_job(const struct found_job *job, instant until)
 	if (watch_job(job->client, job->name, until, MSEC_NEVER, on_awaited_status, &sight, &end,
 		      &err))
 		return report_wait_failure(&err);
-	switch (end) {
-	case WATCH_ENOUGH:
-		return sight.exit_code;
-	case WATCH_OVERDUE:
-		/* Or it has finished, and no process is left that would update its record. */
-		if (sight.exit_code >= 0 && !loop_has_come(until))
-			return sight.exit_code;
+	if (end == WATCH_OVERDUE && (sight.exit_code < 0 || loop_has_come(until)))
 		return output_fail_with(EXIT_OVERDUE, "job '%s' has not ended yet", job->name);
-	case WATCH_GONE:
-		break;
-	}
-	if (sight.exit_code >= 0)
-		return sight.exit_code; /* it had finished, and its supervisor has cleaned up */
+	/* Also when no process is left that would update its record, or its supervisor has cleaned
+	 * up. */
+	if (end == WATCH_ENOUGH || sight.exit_code >= 0)
+		return sight.exit_code;
 	return output_fail_with(EXIT_INTERNAL, "job '%s' was deleted before it ended", job->name);
 }
 

@@ -1,7 +1,10 @@
-/* The commands of muster: each is defined in its file, cmd_NAME.c, and has a row in main.c. */
+/* The commands of muster: each is defined in its file, cmd_NAME.c, and has a row in main.c. With
+ * what every command reads and prints. */
 #pragma once
 
 #include "command/command.h"
+#include "command/options.h"
+#include "command/output.h"
 
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
 	command_delete, command_suspend, command_resume, command_scale, command_wait,

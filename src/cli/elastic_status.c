@@ -4,7 +4,6 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/rendezvous_endpoint.h"
 #include "cli/watch.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -15,7 +14,6 @@
 #include "rendezvous/rendezvous.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *elastic_string_of(const struct json *object, const char *key)
@@ -128,11 +126,10 @@ static void add_reason(const struct json *world, const struct json *before, stru
 	bool is_failure = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]) ||
 			  text_equals(reason, world_reason_words[WORLD_LOST_MEMBER]);
 
-	for (size_t i = 0; i < WORLD_REASON_COUNT; i++)
-		if (text_equals(reason, world_reason_words[i])) {
-			reason = world_reason_sentences[i];
-			break;
-		}
+	int index = name_find_word(world_reason_words, WORLD_REASON_COUNT, reason);
+
+	if (index >= 0)
+		reason = world_reason_sentences[index];
 	table_add(table, is_failure && failure ? failure : reason);
 }
 
@@ -236,14 +233,13 @@ static void show_elastic_status(struct look *look, const struct json *object)
 		output_add_object(object, format);
 	} else if (!look->job) {
 		elastic_text_add_list(json_get(object, "jobs"), &text);
-	} else if (is_watched && !is_drawn) {
-		elastic_text_add_line(object, &text);
 	} else {
-		/* Its state, its machines by rank, all its worlds, and the last failure. */
 		elastic_text_add_line(object, &text);
-		add_members(object, &text);
-		add_worlds(object, is_local, &text);
-		add_elastic_failure(object, is_local, &text);
+		if (!is_watched || is_drawn) {
+			add_members(object, &text);
+			add_worlds(object, is_local, &text);
+			add_elastic_failure(object, is_local, &text);
+		}
 	}
 	if (is_drawn)
 		redraw_add(text_of(&text), is_over, &screen);

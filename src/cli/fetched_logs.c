@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 
 int temporary_folder_create(const char *name, char **ret_path, struct err *err)
 {
@@ -24,7 +23,7 @@ int temporary_folder_create(const char *name, char **ret_path, struct err *err)
 /* For a command that ends when all was fetched. */
 struct wait {
 	struct fetched_logs *fetched;
-	struct client_logs_request asked;
+	struct loop *loop;
 	struct loop_watch *signals[2];
 };
 
@@ -33,14 +32,7 @@ static void on_over(void *data)
 	struct wait *wait = data;
 
 	wait->fetched->is_over = true;
-	loop_stop(wait->asked.loop);
-}
-
-static void on_fetch_trouble(const char *sentence, void *data)
-{
-	const struct wait *wait = data;
-
-	wait->asked.on_trouble(sentence, wait->asked.data);
+	loop_stop(wait->loop);
 }
 
 static void on_fetch_signal(int signal_number, void *data)
@@ -48,7 +40,7 @@ static void on_fetch_signal(int signal_number, void *data)
 	struct wait *wait = data;
 
 	wait->fetched->signal_number = signal_number;
-	loop_stop(wait->asked.loop);
+	loop_stop(wait->loop);
 }
 
 int fetched_logs_begin(struct fetched_logs *fetched, const struct found_job *job,
@@ -66,11 +58,10 @@ int fetched_logs_begin(struct fetched_logs *fetched, const struct found_job *job
 int fetched_logs_get(struct fetched_logs *fetched, const struct found_job *job,
 		     struct client_logs_request request, struct err *err)
 {
-	struct wait wait = {.fetched = fetched, .asked = request};
+	struct wait wait = {.fetched = fetched, .loop = request.loop};
 
 	request.on_known = NULL;
 	request.on_over = on_over;
-	request.on_trouble = on_fetch_trouble;
 	request.data = &wait;
 	int rc = fetched_logs_begin(fetched, job, request, err);
 

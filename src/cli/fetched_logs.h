@@ -3,11 +3,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cli/lookup.h"
 #include "jobs/client.h"
-
-#include <stdbool.h>
 
 /* Creates a new directory of that name and random characters in $TMPDIR or /tmp. Caller frees. */
 int temporary_folder_create(const char *name, char **ret_path, struct err *err) MUST_USE;

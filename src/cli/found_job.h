@@ -1,14 +1,10 @@
 /* What commands do with a job that they have found: read it, choose a replica of it, change it. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "cli/lookup.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 /* A job as its client has it now. Zero it to begin. */
 struct job_state {

@@ -1,92 +1,12 @@
 #include "cli/job_documents.h"
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "cli/local_jobs.h"
 #include "command/input.h"
 #include "command/output.h"
+#include "command/variables.h"
 #include "io/random.h"
-#include "spec/job.h"
-#include "spec/job_build.h"
 #include "spec/limits.h"
-#include "spec/pod_template.h"
 #include "spec/template.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-void job_override_identity(const struct options *options, struct json *root)
-{
-	struct json *metadata = json_get(root, "metadata");
-	const char *name = option_text(options, "name");
-
-	if (json_is(root, JSON_OBJECT) && name && !metadata)
-		metadata = json_object_at(root, "metadata");
-	if (!json_is(metadata, JSON_OBJECT))
-		return;
-	json_remove(root, "status");
-	json_remove(metadata, "uid");
-	json_remove(metadata, "resourceVersion");
-	json_remove(metadata, "creationTimestamp");
-	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP);
-	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP_GRACE);
-
-	const char *beginning = json_get_string(metadata, "generateName", NULL);
-
-	if (name) {
-		json_set_string(metadata, "name", name);
-	} else if (beginning && !json_get(metadata, "name")) {
-		char *generated CLEANUP(mem_free_text) = job_name_generate(beginning);
-
-		json_set_string(metadata, "name", generated);
-	}
-}
-
-bool job_override_is_needed(const struct options *options, const struct variables *variables)
-{
-	return variables->count > 0 || option_is_given(options, "max-restarts") ||
-	       option_is_given(options, "restart-scope") || option_is_given(options, "timeout") ||
-	       option_is_given(options, "grace") || option_is_given(options, "stop-signal");
-}
-
-static void override_policy(const struct options *options, struct json *policy)
-{
-	int64_t max_restarts = option_number(options, "max-restarts", 0);
-
-	if (option_is_given(options, "max-restarts") && max_restarts >= 0)
-		json_set_integer(policy, "backoffLimit", max_restarts);
-	else if (option_is_given(options, "max-restarts"))
-		json_remove(policy, "backoffLimit");
-	json_set_string(policy, "restartScope", option_text(options, "restart-scope"));
-	if (option_is_given(options, "timeout"))
-		json_set_integer(policy, "activeDeadlineSeconds",
-				 msec_to_whole_seconds(option_duration(options, "timeout", 0)));
-	if (option_is_given(options, "grace"))
-		json_set_integer(policy, "gracePeriodSeconds",
-				 msec_to_whole_seconds(option_duration(options, "grace", 0)));
-	json_set_string(policy, "stopSignal", option_text(options, "stop-signal"));
-}
-
-void job_override(const struct options *options, const struct variables *variables,
-		  struct json *document)
-{
-	struct json *spec = json_object_at(document, "spec");
-	const struct json *roles = json_get(spec, "tfReplicaSpecs");
-	const char *title = NULL;
-	struct json *role;
-
-	override_policy(options, json_object_at(spec, "runPolicy"));
-	while (json_next(roles, &title, &role)) {
-		const char *never = restart_policy_words[RESTART_NEVER];
-
-		if (option_number(options, "max-restarts", 0) != 0 &&
-		    text_equals(json_get_string(role, "restartPolicy", never), never))
-			json_set_string(role, "restartPolicy",
-					restart_policy_words[RESTART_ON_FAILURE]);
-		job_document_add_env(pod_template_container(json_get(role, "template")),
-				     variables->list, variables->count);
-	}
-}
 
 /* Number of other documents that are named in the message; the rest is counted. */
 #define N_NAMED 5
@@ -146,60 +66,6 @@ static void append_document(struct job_documents *documents, struct document *ta
 	documents->list[documents->count++] = take_document;
 }
 
-/* The values for the parameters of a template: --param and --param-file. */
-struct template_values {
-	struct template_value *list; /* those of files first, so that those of the command line
-					win */
-	size_t count;
-	size_t capacity;
-	struct arena *arena; /* holds the texts */
-};
-
-static void template_values_done(struct template_values *values)
-{
-	free(values->list);
-	arena_free(values->arena);
-}
-
-static int add_template_value(void *to, const char *assignment, struct err *err)
-{
-	struct template_values *values = to;
-	const char *equals = strchr(assignment, '=');
-
-	if (!equals || equals == assignment)
-		return err_set(err, ERR_INVALID, "'%s': expected NAME=VALUE", assignment);
-	if (!text_is_utf8(assignment, strlen(assignment)))
-		return err_set(
-			err, ERR_INVALID,
-			"%.*s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
-			(int) (equals - assignment), assignment);
-	if (!values->arena)
-		values->arena = arena_new();
-	mem_grow(&values->list, &values->capacity, values->count, sizeof(*values->list));
-	values->list[values->count++] = (struct template_value){
-		.name = arena_format(values->arena, "%.*s", (int) (equals - assignment),
-				     assignment),
-		.value = arena_copy_text(values->arena, equals + 1),
-	};
-	return 0;
-}
-
-static void template_values_read(const struct options *options, struct template_values *values,
-				 struct text *faults)
-{
-	struct err err;
-	size_t count;
-	const char *const *list = option_list(options, "param-file", &count);
-
-	for (size_t i = 0; i < count; i++)
-		input_each_line("param-file", list[i], LIMIT_PARAMETER_FILE, add_template_value,
-				values, faults);
-	list = option_list(options, "param", &count);
-	for (size_t i = 0; i < count; i++)
-		if (add_template_value(values, list[i], &err))
-			text_addf(faults, "--param: %s\n", err.text);
-}
-
 void job_documents_refuse_values(const struct options *options, const char *with,
 				 struct text *faults)
 {
@@ -212,16 +78,21 @@ void job_documents_refuse_values(const struct options *options, const char *with
 
 static bool append_template(struct job_documents *documents, struct text *faults)
 {
-	struct template_values values CLEANUP(template_values_done) = {0};
+	struct variables values CLEANUP(variables_done) = {.are_parameters = true};
 	struct faults found CLEANUP(faults_done) = {0};
 	struct faults notes CLEANUP(faults_done) = {0};
 	struct document **objects CLEANUP(mem_free_any) = NULL;
 	size_t count = 0;
 
-	template_values_read(documents->options, &values, faults);
+	variables_read(documents->options, &values, faults);
 	if (faults->len)
 		return false;
-	const struct template_call call = {values.list, values.count, random_bytes};
+	struct template_value *list CLEANUP(mem_free_any) =
+		mem_new_array(values.count + 1, sizeof(*list));
+	const struct template_call call = {list, values.count, random_bytes};
+
+	for (size_t i = 0; i < values.count; i++)
+		list[i] = (struct template_value){values.list[i].name, values.list[i].value};
 	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
 
 	job_documents_print_errors(documents->options, &notes);

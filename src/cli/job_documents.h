@@ -1,17 +1,10 @@
-/* The documents of a file, and what options change in its job. Documents of a template are replaced
- * by the objects that it makes, a List by its items. */
+/* The documents of a file. Those of a template are replaced by the objects that it makes, a List by
+ * its items. */
 #pragma once
 
-#include "base/json.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "command/options.h"
-#include "command/variables.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Set the options, and zero the rest to begin. */
 struct job_documents {
@@ -48,19 +41,6 @@ size_t job_documents_count_jobs(const struct job_documents *documents);
  * documents of the file are reported. */
 const struct document *job_documents_choose(const struct job_documents *documents,
 					    struct text *faults);
-
-/* Makes a written document a new job: sets --name, or a name from metadata.generateName, and
- * removes what belongs to an earlier run (status, uid, a stop request). So the output of `status -o
- * json` can be run again. */
-void job_override_identity(const struct options *options, struct json *root);
-
-/* Whether an option changes more than the name. */
-bool job_override_is_needed(const struct options *options, const struct variables *variables);
-/* Changes a normalized document. --env and --env-file are added to the training container, after
- * its own variables; --max-restarts, --restart-scope, --timeout and --grace to the run policy. With
- * --max-restarts, roles whose policy is never to restart are restarted on failure. */
-void job_override(const struct options *options, const struct variables *variables,
-		  struct json *document);
 
 /* The rows of the values for a template's parameters, for a command's table. */
 #define TEMPLATE_VALUE_ROWS                                                                        \

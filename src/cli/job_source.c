@@ -6,16 +6,12 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "cli/job_documents.h"
 #include "cli/local_jobs.h"
-#include "cli/pod_options.h"
 #include "cli/program.h"
 #include "command/output.h"
 #include "kube/objects.h"
-#include "spec/job.h"
 #include "spec/job_build.h"
-
-#include <string.h>
+#include "spec/pod_template.h"
 
 const char *job_source_name(const struct options *options)
 {
@@ -188,14 +184,6 @@ static const struct network_flag {
 	{"network-policy", false, JOB_ANNOTATION_NETWORK_POLICY, JOB_NETWORK_POLICY_NONE},
 };
 
-static bool is_network_set(const struct options *options)
-{
-	for (size_t i = 0; i < ARRAY_LEN(network_flags); i++)
-		if (option_is_given(options, network_flags[i].option))
-			return true;
-	return false;
-}
-
 static void set_network(const struct options *options, struct json *root)
 {
 	struct json *metadata = json_object_at(root, "metadata");
@@ -312,20 +300,102 @@ static void check_no_contradiction(struct job_source *source)
 			  argument ? argument : "--module");
 }
 
+/* Makes a written document a new job: sets --name, or a name from metadata.generateName, and
+ * removes what belongs to an earlier run (status, uid, a stop request). So the output of `status -o
+ * json` can be run again. */
+static void override_identity(const struct options *options, struct json *root)
+{
+	struct json *metadata = json_get(root, "metadata");
+	const char *name = option_text(options, "name");
+
+	if (json_is(root, JSON_OBJECT) && name && !metadata)
+		metadata = json_object_at(root, "metadata");
+	if (!json_is(metadata, JSON_OBJECT))
+		return;
+	json_remove(root, "status");
+	json_remove(metadata, "uid");
+	json_remove(metadata, "resourceVersion");
+	json_remove(metadata, "creationTimestamp");
+	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP);
+	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP_GRACE);
+
+	const char *beginning = json_get_string(metadata, "generateName", NULL);
+
+	if (name) {
+		json_set_string(metadata, "name", name);
+	} else if (beginning && !json_get(metadata, "name")) {
+		char *generated CLEANUP(mem_free_text) = job_name_generate(beginning);
+
+		json_set_string(metadata, "name", generated);
+	}
+}
+
+/* Whether an option changes more than the name. */
+static bool is_override_needed(const struct job_source *source)
+{
+	static const char *const names[] = {"max-restarts",    "restart-scope", "timeout",
+					    "grace",           "stop-signal",   "fetch",
+					    "private-network", "network-policy"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_is_given(source->options, names[i]))
+			return true;
+	return source->variables.count > 0 || !pod_build_is_empty(&source->pods.build);
+}
+
+static void override_policy(const struct options *options, struct json *policy)
+{
+	int64_t max_restarts = option_number(options, "max-restarts", 0);
+
+	if (option_is_given(options, "max-restarts") && max_restarts >= 0)
+		json_set_integer(policy, "backoffLimit", max_restarts);
+	else if (option_is_given(options, "max-restarts"))
+		json_remove(policy, "backoffLimit");
+	json_set_string(policy, "restartScope", option_text(options, "restart-scope"));
+	if (option_is_given(options, "timeout"))
+		json_set_integer(policy, "activeDeadlineSeconds",
+				 msec_to_whole_seconds(option_duration(options, "timeout", 0)));
+	if (option_is_given(options, "grace"))
+		json_set_integer(policy, "gracePeriodSeconds",
+				 msec_to_whole_seconds(option_duration(options, "grace", 0)));
+	json_set_string(policy, "stopSignal", option_text(options, "stop-signal"));
+}
+
+/* --env and --env-file are added to the training container, after its own variables. With
+ * --max-restarts, roles whose policy is never to restart are restarted on failure. */
+static void override_roles(const struct options *options, const struct variables *variables,
+			   struct json *spec)
+{
+	const struct json *roles = json_get(spec, "tfReplicaSpecs");
+	const char *title = NULL;
+	struct json *role;
+
+	while (json_next(roles, &title, &role)) {
+		const char *never = restart_policy_words[RESTART_NEVER];
+
+		if (option_number(options, "max-restarts", 0) != 0 &&
+		    text_equals(json_get_string(role, "restartPolicy", never), never))
+			json_set_string(role, "restartPolicy",
+					restart_policy_words[RESTART_ON_FAILURE]);
+		job_document_add_env(pod_template_container(json_get(role, "template")),
+				     variables->list, variables->count);
+	}
+}
+
 /* Changes the job of a file by the options given with it. */
 static bool override(struct job_source *source)
 {
 	const struct options *options = source->options;
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
-	if (!job_override_is_needed(options, &source->variables) &&
-	    pod_build_is_empty(&source->pods.build) && !option_is_given(options, "fetch") &&
-	    !is_network_set(options))
+	if (!is_override_needed(source))
 		return true;
 	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
+	struct json *spec = json_object_at(changed, "spec");
 
 	hide_variables(source, source->job->name);
-	job_override(options, &source->variables, changed);
+	override_policy(options, json_object_at(spec, "runPolicy"));
+	override_roles(options, &source->variables, spec);
 	set_network(options, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &source->pods.build, &source->faults);
@@ -348,7 +418,7 @@ static bool read_job_of_file(struct job_source *source, const struct document *d
 {
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
-	job_override_identity(source->options, root);
+	override_identity(source->options, root);
 	if (!make_job_of_document(source, root, document, &source->job))
 		return false;
 	if (source->job->changes)

@@ -12,8 +12,6 @@
 #include "spec/limits.h"
 #include "spec/pod_fields.h"
 
-#include <stdbool.h>
-
 /* The job of a command line. The caller sets the options and the cluster fields, and zeroes the
  * rest to begin. */
 struct job_source {

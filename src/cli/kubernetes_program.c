@@ -13,9 +13,9 @@ int exec_kubernetes_program(const struct options *options)
 {
 	char **call CLEANUP(mem_free_any) = options_call(options);
 	struct err err = {.code = ERR_IO};
-	int rc = kubernetes_program_exec(call, &err);
 
-	(void) rc; /* this program is the other one: otherwise this line is not reached */
+	/* Returns only if that fails. */
+	(void) !kubernetes_program_exec(call, &err);
 	return output_fail(&err);
 }
 

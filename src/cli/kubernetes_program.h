@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 
 /* Finds the program for clusters: in the directory of `own_program`, as in a build directory, else

@@ -5,12 +5,13 @@
 #include "io/control_group.h"
 #include "io/network_address.h"
 #include "jobs/registration.h"
+#include "spec/cluster_spec.h"
 #include "spec/limits.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
+#define MASTER_HOST "127.0.0.1" /* torchrun's defaults */
+#define MASTER_PORT 29500
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
@@ -21,13 +22,9 @@
 #define GRACE (30 * MSEC_PER_SECOND)
 #define GRACE_IN_STEP (25 * MSEC_PER_SECOND) /* Slurm kills after 30 s (KillWait) */
 #define LONGEST_GRACE (1000 * 1000) /* seconds */
-
-void launch_done(struct launch *launch)
-{
-	rendezvous_endpoint_done(&launch->endpoint);
-	launch_address_done(&launch->address);
-	free(launch->run_id);
-}
+/* The server of a static rendezvous is at a port this much lower, or higher if the port is below
+ * twice that, so that all machines find it without another option. */
+#define SERVER_DISTANCE 10000
 
 /* False, and a fault, when it is not a number of that range. */
 static bool read_launch_number(const char *name, const char *word, int low, int high,
@@ -69,7 +66,7 @@ static bool meets_by_slurm(const struct options *options)
 static void take_tasks(struct launch *launch, const struct gpus *gpus, bool has_count)
 {
 	const struct slurm_step *step = launch->step;
-	struct member_terms *terms = &launch->terms;
+	struct member_terms *terms = &launch->agent.terms;
 	int n_local = step->n_local_tasks;
 
 	if (!has_count)
@@ -82,7 +79,7 @@ static void take_tasks(struct launch *launch, const struct gpus *gpus, bool has_
 		.rank = step->node,
 		.n_machines = step->n_nodes,
 	};
-	launch->has_virtual_local_rank |= gpus->count && (int) gpus->count < n_local;
+	launch->agent.has_virtual_local_rank |= gpus->count && (int) gpus->count < n_local;
 	if (!has_count)
 		return;
 	terms->min *= n_local;
@@ -163,10 +160,10 @@ static void read_pair(const char *key, const char *value, struct launch *launch,
 		int low;
 		msec *time;
 	} times[] = {
-		{"join_timeout", 1, &launch->terms.join_time},
-		{"timeout", 1, &launch->terms.join_time},
-		{"last_call_timeout", 0, &launch->terms.last_call},
-		{"read_timeout", 1, &launch->patience},
+		{"join_timeout", 1, &launch->agent.terms.join_time},
+		{"timeout", 1, &launch->agent.terms.join_time},
+		{"last_call_timeout", 0, &launch->agent.terms.last_call},
+		{"read_timeout", 1, &launch->agent.patience},
 	};
 	int64_t seconds = 0;
 	struct err err;
@@ -215,12 +212,12 @@ static void check_names(const struct launch *launch, struct text *faults)
 	/* As torchrun: without the variable, the number of a process is that of its GPU. */
 	for (const char *at = visible; at && *at; at++)
 		n_visible += *at == ',';
-	if (launch->has_virtual_local_rank && visible && n_visible < launch->n_processes)
+	if (launch->agent.has_virtual_local_rank && visible && n_visible < launch->n_processes)
 		text_addf(faults,
 			  "--virtual-local-rank: " GPUS_VARIABLE " has %d device%s, but "
 			  "--nproc-per-node starts %d processes\n",
 			  n_visible, n_visible == 1 ? "" : "s", launch->n_processes);
-	if (launch->own_port && launch->n_processes > 1)
+	if (launch->agent.own_port && launch->n_processes > 1)
 		text_add(faults, "--local-port: is the port of one process, but --nproc-per-node "
 				 "starts more\n");
 	if (launch->job_id && (!*launch->job_id || !name_is_label_value(launch->job_id)))
@@ -228,11 +225,11 @@ static void check_names(const struct launch *launch, struct text *faults)
 			  "--rdzv-id: '%s' is not an id (expected 1 to 63 letters, digits, '-', "
 			  "'_' and '.')\n",
 			  launch->job_id);
-	if (!*launch->role_name || !name_is_label_value(launch->role_name))
+	if (!*launch->agent.role_name || !name_is_label_value(launch->agent.role_name))
 		text_addf(faults,
 			  "--role: '%s' is not a role (expected 1 to 63 letters, digits, '-', '_' "
 			  "and '.')\n",
-			  launch->role_name);
+			  launch->agent.role_name);
 }
 
 /* Values that muster needs for nothing, but torchrun refuses. */
@@ -274,11 +271,11 @@ static void read_node_rank(const struct options *options, const struct slurm_ste
 			   struct launch *launch, struct text *faults)
 {
 	launch->has_node_rank = rendezvous_option(options, "node-rank");
-	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->node_rank, faults);
+	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->agent.node_rank, faults);
 	if (launch->has_node_rank || !step || step->n_tasks == 1)
 		return;
 	launch->has_node_rank = true;
-	launch->node_rank = step->task;
+	launch->agent.node_rank = step->task;
 }
 
 static void check_tasks(const struct launch *launch, struct text *faults)
@@ -290,19 +287,171 @@ static void check_tasks(const struct launch *launch, struct text *faults)
 			  "--nproc-per-node: Slurm step %s has %d tasks on this node, and each "
 			  "starts one process\n",
 			  step->id, launch->machine.local_size);
-	if (launch->terms.min > step->n_tasks)
+	if (launch->agent.terms.min > step->n_tasks)
 		text_addf(faults,
 			  "--nnodes: Slurm step %s has %d node%s, fewer than the job needs; use "
 			  "srun -N, or --nnodes MIN:MAX with a lower MIN\n",
 			  step->id, step->n_nodes, step->n_nodes == 1 ? "" : "s");
 }
 
-static void read_endpoint(const struct options *options, const struct slurm_step *step,
-			  struct launch *launch, struct text *faults)
+/* Where the machines meet, and where rank 0 listens: get_rdzv_endpoint and config_from_args.
+ *
+ * torchrun has two kinds of rendezvous. With c10d, the machines meet at --rdzv-endpoint, and rank 0
+ * chooses its address and port. With a static one, the user gives both as --master-addr and
+ * --master-port (or --rdzv-endpoint), and every process gets exactly these as MASTER_ADDR and
+ * MASTER_PORT. The process with rank 0 opens that port itself, so our server uses another one. */
+
+/* The options as given; NULL: not given, or empty. */
+struct given {
+	const char *backend, *endpoint, *host, *port;
+	int port_number; /* of `port` */
+	bool is_single; /* the job has one machine */
+};
+
+static const char *read_given(const struct options *options, const char *name)
 {
-	launch_address_read(options, launch->terms.max == 1, launch->step, &launch->address,
-			    &launch->endpoint, faults);
+	const char *value = rendezvous_option(options, name);
+
+	return value && *value ? value : NULL;
+}
+
+static bool is_static(const struct given *given)
+{
+	bool is_asked = text_equals(given->backend, "static");
+
+	if (given->backend && !is_asked)
+		return false;
+	return given->port || (is_asked && given->endpoint) || (given->host && !given->is_single);
+}
+
+/* "[::1]" is "::1" in a variable. */
+static const char *host_without_brackets(const char *host, struct arena *arena)
+{
+	size_t len = strlen(host);
+	bool has_brackets = host[0] == '[' && len > 2 && host[len - 1] == ']';
+
+	return has_brackets ? arena_format(arena, "%.*s", (int) len - 2, host + 1)
+			    : arena_copy_text(arena, host);
+}
+
+static char *join_address(const char *host, int port)
+{
+	return mem_format(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+/* --master-addr and --master-port; the host is that of the endpoint if only the port was given. */
+static void read_master(const struct given *given, struct arena *arena, struct launch *launch,
+			struct text *faults)
+{
+	const char *host = launch->endpoint.host ? launch->endpoint.host : MASTER_HOST;
+	size_t offset;
+
+	launch->agent.master_host = host_without_brackets(given->host ? given->host : host, arena);
+	launch->agent.master_port = given->port ? given->port_number : MASTER_PORT;
+	char *joined CLEANUP(mem_free_text) =
+		join_address(launch->agent.master_host, launch->agent.master_port);
+	const char *fault = launch->agent.master_port ? address_fault(joined, &offset) : NULL;
+
+	if (fault)
+		text_addf(faults, "--master-addr: '%s': %s\n", launch->agent.master_host, fault);
+	if (fault)
+		launch->agent.master_port = 0;
+}
+
+/* A static rendezvous with an endpoint alone. */
+static void read_master_of_endpoint(const struct given *given, struct arena *arena,
+				    struct launch *launch, struct text *faults)
+{
+	size_t offset;
+
+	if (address_fault(given->endpoint, &offset)) {
+		text_addf(faults,
+			  "--rdzv-endpoint: '%s' is not HOST:PORT, which a static rendezvous "
+			  "needs\n",
+			  given->endpoint);
+		return;
+	}
+	char *host CLEANUP(mem_free_text) = address_host(given->endpoint);
+
+	launch->agent.master_host = arena_copy_text(arena, host);
+	launch->agent.master_port = address_port(given->endpoint);
+}
+
+static void read_static(const struct given *given, struct arena *arena, struct launch *launch,
+			struct text *faults)
+{
+	struct rendezvous_endpoint *endpoint = &launch->endpoint;
+	bool has_master = given->host || given->port;
+
+	if (has_master && given->endpoint && !given->is_single)
+		rendezvous_endpoint_read(given->endpoint, endpoint, faults);
+	if (has_master)
+		read_master(given, arena, launch, faults);
+	else
+		read_master_of_endpoint(given, arena, launch, faults);
+	if (!launch->agent.master_port || given->is_single || endpoint->host)
+		return;
+	bool is_low = launch->agent.master_port < 2 * SERVER_DISTANCE;
+	int port = launch->agent.master_port + (is_low ? SERVER_DISTANCE : -SERVER_DISTANCE);
+	char *server CLEANUP(mem_free_text) = join_address(launch->agent.master_host, port);
+
+	rendezvous_endpoint_read(server, endpoint, faults);
+}
+
+/* --rdzv-backend, --rdzv-endpoint, --master-addr, --master-port and --standalone. The endpoint gets
+ * no host if no other machine joins; in a step of Slurm its first node has the server unless one is
+ * given. */
+static void read_address(const struct options *options, struct arena *arena, struct launch *launch,
+			 struct text *faults)
+{
+	bool is_single = launch->agent.terms.max == 1;
+	const struct slurm_step *step = launch->step;
+	struct rendezvous_endpoint *endpoint = &launch->endpoint;
+	struct given given = {
+		.backend = read_given(options, "rdzv-backend"),
+		.endpoint = read_given(options, "rdzv-endpoint"),
+		.host = read_given(options, "master-addr"),
+		.port = read_given(options, "master-port"),
+		.is_single = is_single,
+	};
+	int64_t port = 0;
+	struct err err;
+
+	if (given.backend && !text_equals(given.backend, "c10d") &&
+	    !text_equals(given.backend, "static"))
+		text_addf(faults,
+			  "--rdzv-backend: '%s' is not supported; use c10d, which needs no other "
+			  "program\n",
+			  given.backend);
+	if (given.port && text_read_int(given.port, 1, UINT16_MAX, &port, &err) < 0)
+		text_addf(faults, "--master-port: %s\n", err.text);
+	given.port_number = (int) port;
+	if (rendezvous_flag(options, "standalone"))
+		return;
+	/* "localhost:0" is torchrun's endpoint for a single machine. */
+	if (text_equals(given.endpoint, "localhost:0") ||
+	    text_equals(given.endpoint, "127.0.0.1:0"))
+		given.endpoint = NULL;
+	launch->is_shared = !is_single || is_static(&given) || text_equals(given.backend, "c10d");
+	if (is_static(&given))
+		read_static(&given, arena, launch, faults);
+	else if (given.endpoint)
+		rendezvous_endpoint_read(given.endpoint, endpoint, faults);
+	else if (!is_single && step)
+		*endpoint = (struct rendezvous_endpoint){.host = mem_copy_text(step->first_host),
+							 .port = step->port};
+	else if (!is_single)
+		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server "
+				 "(or --master-addr and --node-rank)\n");
+}
+
+static void read_endpoint(const struct options *options, const struct slurm_step *step,
+			  struct arena *arena, struct launch *launch, struct text *faults)
+{
+	read_address(options, arena, launch, faults);
+	struct agent_request *agent = &launch->agent;
 	const char *host = launch->endpoint.host;
+	char *uid CLEANUP(mem_free_text) = job_uid_new();
 
 	/* As Debian has it, `hostname --ip-address` is 127.0.1.1 on every node. */
 	if (step && step->n_nodes > 1 && host && !text_equals(host, step->first_host) &&
@@ -314,14 +463,14 @@ static void read_endpoint(const struct options *options, const struct slurm_step
 	/* TORCHELASTIC_RUN_ID as torchrun sets it, but a single machine keeps the id that was
 	 * given. */
 	if (launch->job_id && !rendezvous_flag(options, "standalone"))
-		launch->run_id = mem_copy_text(launch->job_id);
+		agent->job_id = launch->job_id;
 	else
-		launch->run_id = launch->address.is_shared ? mem_copy_text("none") : job_uid_new();
+		agent->job_id = launch->is_shared ? "none" : arena_copy_text(arena, uid);
 	/* torchrun's static rendezvous waits as long for its server as for the other machines. */
-	if (!launch->patience && !launch->address.master_host)
-		launch->patience = PATIENCE;
-	launch->patience = launch->patience ? msec_min(launch->patience, launch->terms.join_time)
-					    : launch->terms.join_time;
+	if (!agent->patience && !agent->master_host)
+		agent->patience = PATIENCE;
+	agent->patience = agent->patience ? msec_min(agent->patience, agent->terms.join_time)
+					  : agent->terms.join_time;
 	rendezvous_endpoint_read_trust(options, true, &launch->endpoint, faults);
 	launch->is_alone = !launch->endpoint.host;
 	launch->endpoint.is_tls &= !launch->is_alone;
@@ -329,42 +478,44 @@ static void read_endpoint(const struct options *options, const struct slurm_step
 }
 
 void launch_read(const struct options *options, const struct gpus *gpus,
-		 const struct slurm_step *step, struct launch *launch, struct text *faults)
+		 const struct slurm_step *step, struct arena *arena, struct launch *launch,
+		 struct text *faults)
 {
+	struct agent_request *agent = &launch->agent;
+	const char *role_name = rendezvous_option(options, "role");
+
 	*launch = (struct launch){
-		.terms = {.min = 1,
-			  .max = 1,
-			  .unit = 1,
-			  .join_time = JOIN_TIME,
-			  .last_call = LAST_CALL},
+		.agent = {.terms = {.min = 1,
+				    .max = 1,
+				    .unit = 1,
+				    .join_time = JOIN_TIME,
+				    .last_call = LAST_CALL},
+			  .own_address = rendezvous_option(options, "local-addr"),
+			  .role_name = role_name ? role_name : "default",
+			  .has_virtual_local_rank = rendezvous_flag(options, "virtual-local-rank")},
 		.job_id = rendezvous_option(options, "rdzv-id"),
-		.own_address = rendezvous_option(options, "local-addr"),
-		.role_name = rendezvous_option(options, "role"),
 		.is_module = rendezvous_flag(options, "module"),
 		.is_program = rendezvous_flag(options, "no-python"),
-		.has_virtual_local_rank = rendezvous_flag(options, "virtual-local-rank"),
 		.step = step && meets_by_slurm(options) ? step : NULL,
 	};
 	if (launch->step && launch->step->n_tasks > 1 && !launch->job_id)
 		launch->job_id = launch->step->id;
-	read_machines(options, &launch->terms, faults);
+	read_machines(options, &agent->terms, faults);
 	read_processes(options, gpus, &launch->n_processes, faults);
-	if (!launch->role_name)
-		launch->role_name = "default";
 	read_node_rank(options, step, launch, faults);
-	read_count(options, "node-unit", 1, LIMIT_MEMBERS, &launch->terms.unit, faults);
+	read_count(options, "node-unit", 1, LIMIT_MEMBERS, &agent->terms.unit, faults);
 	if (launch->step)
 		take_tasks(launch, gpus, rendezvous_option(options, "nnodes"));
-	read_restarts(options, &launch->terms.restarts, faults);
-	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
+	read_restarts(options, &agent->terms.restarts, faults);
+	read_count(options, "local-port", 1, 65535, &agent->own_port, faults);
 	read_conf(options, launch, faults);
-	read_endpoint(options, step, launch, faults);
+	read_endpoint(options, step, arena, launch, faults);
 	check_unused(options, faults);
 	if (launch->step)
 		check_tasks(launch, faults);
 	check_names(launch, faults);
-	if (!faults->len && member_terms_fault(&launch->terms))
-		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&launch->terms));
+	if (!faults->len && member_terms_fault(&agent->terms))
+		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&agent->terms));
 }
 
 /* Signals. */

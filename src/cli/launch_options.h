@@ -4,17 +4,13 @@
  * Source: torch/distributed/run.py and torch/distributed/argparse_util.py of PyTorch 2.15. */
 #pragma once
 
-#include "base/msec.h"
 #include "base/text.h"
-#include "cli/launch_address.h"
 #include "cli/rendezvous_endpoint.h"
 #include "command/options.h"
-#include "rendezvous/json.h"
+#include "elastic/agent.h"
 #include "spec/gpus.h"
 #include "spec/slurm_step.h"
 #include "spec/tf_cluster.h"
-
-#include <stdbool.h>
 
 #define RESTARTS_UNLIMITED "unlimited" /* a value of --max-restarts */
 
@@ -26,31 +22,27 @@ struct launch_signals {
 
 struct launch {
 	const struct slurm_step *step; /* that says where machines meet; NULL: the user does */
+	/* All but what the endpoint, once known, and our server determine. Its job_id is
+	 * TORCHELASTIC_RUN_ID: the id that was given, "none", or a random one. */
+	struct agent_request agent;
 	struct tf_cluster_machine machine; /* local_size 0: we start all processes of it */
-	struct member_terms terms;
 	int n_processes;
 	const char *job_id; /* NULL: not given */
-	char *run_id; /* TORCHELASTIC_RUN_ID: that id, "none", or a random one */
-	struct launch_address address;
-	msec patience; /* with a server that cannot be reached at the beginning */
+	bool is_shared; /* machines may meet: the id of a job is not random */
 	struct rendezvous_endpoint endpoint; /* without a host for a single machine */
 	bool never_serves; /* is_host=0 of --rdzv-conf, or TLS: the server is another process */
 	bool is_alone; /* no other machine joins: the endpoint is still to be chosen */
-	const char *own_address; /* NULL: not given */
-	int own_port; /* of the only process; 0: not given */
-	const char *role_name;
-	int node_rank;
 	bool has_node_rank; /* it was given, by the user or by Slurm */
-	bool has_virtual_local_rank; /* each process sees its own GPU, as LOCAL_RANK 0 */
 	bool is_module; /* -m */
 	bool is_program; /* --no-python */
 };
 
-void launch_done(struct launch *launch);
-/* `step` is the step of Slurm that we are a task of, or NULL: what no option says is taken from it.
- * Each error is a line of `faults`. */
+/* The texts are borrowed from the options, or in the arena; the endpoint is the caller's. `step` is
+ * the step of Slurm that we are a task of, or NULL: what no option says is taken from it. Each
+ * error is a line of `faults`. */
 void launch_read(const struct options *options, const struct gpus *gpus,
-		 const struct slurm_step *step, struct launch *ret_launch, struct text *faults);
+		 const struct slurm_step *step, struct arena *arena, struct launch *ret_launch,
+		 struct text *faults);
 
 /* --signals-to-handle and --shutdown-timeout, or their variables. In a step of Slurm the default of
  * the latter leaves time for a report. */

@@ -2,12 +2,9 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "io/random.h"
 #include "jobs/state_folder.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err)

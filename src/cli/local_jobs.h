@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 #include "jobs/client.h"
 

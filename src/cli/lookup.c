@@ -2,12 +2,10 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
-#include "cli/log_selection.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -16,9 +14,6 @@
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"
 #include "spec/job.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NAMED 5 /* named in a message */
 #define CLUSTER_PLACE "kubernetes/"
@@ -280,7 +275,7 @@ static int refuse_name(const struct lookup *lookup, const struct found_job *soug
 		return err_set(err, ERR_NOT_FOUND,
 			       "job '%s' not found%s; jobs that begin with it: %s", sought->name,
 			       where, text_of(&begun->names));
-	if (log_selection_read_replica(sought->name, &(struct log_name){0}))
+	if (replica_name_read_known(sought->name, &(struct log_name){0}))
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"job '%s' not found%s; if it is a replica, name its job first: JOB %s",
@@ -581,18 +576,13 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 		return rc;
 	if (reference.place == JOB_ANYWHERE && lookup_means_cluster(lookup->options))
 		reference.place = JOB_ON_CLUSTER;
-	switch (reference.place) {
-	case JOB_HERE:
+	if (reference.place == JOB_HERE)
 		rc = find_named_here(lookup, reference.name, &found, err);
-		break;
-	case JOB_ON_CLUSTER:
+	else if (reference.place == JOB_ON_CLUSTER)
 		rc = find_named_on_cluster(lookup, reference.namespace_name, reference.name, &found,
 					   err);
-		break;
-	case JOB_ANYWHERE:
+	else
 		rc = find_anywhere(lookup, reference.name, &found, err);
-		break;
-	}
 	if (rc == 0)
 		*ret_found = found;
 	return rc;

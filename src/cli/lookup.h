@@ -8,12 +8,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 #include "jobs/client.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The options of this command that select its jobs, as words of a shell: " --context lab"; "" for
  * none. Caller frees. */

@@ -1,18 +1,12 @@
 /* muster: the table of commands, and the choice of the command to run. */
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
-#include "command/call.h"
-#include "command/compat.h"
-#include "command/help.h"
-#include "command/output.h"
 #include "io/file.h"
 #include "io/process.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 /* In the order of the help text, group by group. */
 static const struct command *const all_commands[] = {

@@ -7,12 +7,6 @@
 #include "io/own_process.h"
 #include "spec/gpus.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define LONGEST_SCRIPT ((size_t) 4 * 1024 * 1024)
 
 /* As child_start searches: a name with a slash is a path. */

@@ -2,10 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The command of the processes. Zero it to begin. */
 struct found_program {

@@ -13,8 +13,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* for the most jobs and members of a server */
 #define PAUSE (MSEC_PER_SECOND / 20) /* between an answer and the next request, which is held */

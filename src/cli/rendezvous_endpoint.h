@@ -3,12 +3,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/msec.h"
-#include "base/text.h"
 #include "command/options.h"
 #include "http/asker.h"
-
-#include <stdbool.h>
 
 struct rendezvous_endpoint {
 	char *host; /* without brackets; NULL: not given */

@@ -2,12 +2,10 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
 
+#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char here[] = "local/";
 static const char on_cluster[] = "kubernetes/";
@@ -206,4 +204,23 @@ int replica_name_take_log_name(const char *word, struct log_name *ret_name, stru
 	*ret_name = (struct log_name){.index = index};
 	snprintf(ret_name->role, sizeof(ret_name->role), "%s", role);
 	return 0;
+}
+
+bool replica_name_read_known(const char *word, struct log_name *ret_name)
+{
+	static const char *const roles[] = {"chief", "master", "worker", "ps", "evaluator"};
+	const char *dash = strrchr(word, '-');
+	size_t len = dash ? (size_t) (dash - word) : 0;
+	int64_t index;
+
+	if (!dash || !isdigit((unsigned char) dash[1]) ||
+	    text_read_int(dash + 1, 0, INT32_MAX, &index, NULL))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		if (strlen(roles[i]) == len && strncmp(roles[i], word, len) == 0) {
+			*ret_name = (struct log_name){.index = (int) index};
+			memcpy(ret_name->role, roles[i], len);
+			return true;
+		}
+	return false;
 }

@@ -3,12 +3,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "spec/fetch.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum job_place {
 	JOB_ANYWHERE, /* a plain name: a job of this machine, else of the cluster */
@@ -35,6 +31,10 @@ int replica_name_take_log_name(const char *word, struct log_name *ret_name,
 			       struct err *err) MUST_USE;
 /* Reads the first `len` bytes of a text; false if they are no name. Caller frees the role. */
 bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index) MUST_USE;
+
+/* The same for a word after a job that may be another job: it is a replica only with one of
+ * TensorFlow's roles, as everywhere in a job. */
+bool replica_name_read_known(const char *word, struct log_name *ret_name);
 
 /* One end of a copy: a path of this machine, or one in a container of a job. Zero it to begin. */
 struct copy_place {

@@ -5,18 +5,14 @@
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
-#include "command/output.h"
 #include "io/terminal.h"
 #include "jobs/processes.h"
-#include "local/supervision.h"
 #include "logs/output_copies.h"
-#include "spec/job.h"
 #include "spec/output_path.h"
 #include "spec/tf_cluster.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

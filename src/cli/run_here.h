@@ -4,10 +4,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "command/options.h"
 #include "command/output.h"
-#include "console/console_style.h"
+#include "console/console.h"
 #include "local/supervision.h"
 #include "spec/job.h"
 

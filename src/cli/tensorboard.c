@@ -11,15 +11,11 @@
 #include "supervise/background.h"
 #include "tensorflow/python_find.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define FIRST_PORT 6006 /* TensorBoard's own, and how many it tries (tensorboard/program.py) */
 #define N_PORTS 10

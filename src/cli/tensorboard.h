@@ -2,12 +2,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "cli/replica_name.h"
 #include "command/options.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
 
 struct tensorboard;
 

@@ -5,7 +5,6 @@
 #include "io/loop.h"
 #include "io/terminal.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* After a supervisor was killed, its job is cleaned up in less than this. */

@@ -1,15 +1,9 @@
 /* Follows one job: reads it after every change, without polling. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/msec.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "jobs/client.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 /* Gets the present job; returns true to end the watch. */
 typedef bool (*watch_fn)(const struct json *job, const struct status *status, void *data);

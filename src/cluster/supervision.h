@@ -12,7 +12,7 @@
 #include "spec/job.h"
 #include "spec/job_files.h"
 #include "spec/pod_fields.h"
-#include "supervise/request.h"
+#include "supervise/supervision.h"
 
 #include <stdbool.h>
 

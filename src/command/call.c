@@ -1,12 +1,8 @@
-#include "command/call.h"
-
 #include "base/names.h"
-#include "command/help.h"
+#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "io/log.h"
-
-#include <string.h>
 
 const struct command *command_find(const struct command_table *table, const char *name)
 {

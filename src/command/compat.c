@@ -1,9 +1,6 @@
 /* Finds the old program of a name. */
-#include "command/compat.h"
-
 #include "base/text.h"
-
-#include <string.h>
+#include "command/command.h"
 
 #define PREFIX "compat "
 

@@ -1,13 +1,10 @@
 /* The text of --help and of `muster help`, made from the commands' rows. */
-#include "command/help.h"
+#include "command/command.h"
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "command/compat.h"
 #include "command/options.h"
 #include "command/other_tools.h"
-
-#include <string.h>
 
 /* Column of the explanations of options. */
 #define EXPLANATION_COLUMN 30

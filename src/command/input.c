@@ -2,7 +2,6 @@
 
 #include "base/line_text.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "command/output.h"
 #include "io/file.h"
@@ -11,11 +10,6 @@
 #include "io/process.h"
 #include "io/random.h"
 #include "spec/limits.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #define SHORTEST_KEY_SECRET 32
 #define SHORTEST_SECRET 16

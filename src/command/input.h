@@ -1,13 +1,7 @@
 /* Reads whole files that a command line names, and the token of this user. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
-#include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Reads a file ("-": standard input) into `text`. ERR_NOT_FOUND, ERR_IO, or ERR_LIMIT for more than
  * `limit` bytes; the sentence names the file. */

@@ -11,8 +11,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct option_row general_rows[] = {
 	OPTION("state-dir", TEXT, "DIR", NULL,
@@ -30,24 +28,22 @@ struct value {
 	bool is_given; /* on the command line or in the environment */
 	int64_t number; /* of flags (0 or 1), numbers and durations */
 	const char *text; /* as written; borrowed from argv, the environment or the row */
-	const char **list;
+	const char **list; /* with room for all words of the command line */
 	size_t n_list;
-	size_t list_capacity;
 };
 
 struct options {
 	const struct command_table *table;
 	const struct command *command;
+	struct arena
+		*arena; /* of all lists, and of hidden words; NULL: a copy, which borrows them */
 	char **words; /* as given: argv's, except the hidden ones */
-	char **hidden; /* the copies among them, and */
-	size_t n_hidden, hidden_capacity;
 	int n_words;
 	size_t n_values;
 	struct value *values; /* one for each row */
 	const char **arguments;
 	size_t n_arguments;
 	size_t n_before_separator; /* arguments before "--"; SIZE_MAX: there was none */
-	bool is_copy; /* its lists belong to the original */
 };
 
 /* The reading of an argument list. */
@@ -86,26 +82,14 @@ char *option_variable(const struct option_row *row)
 	return variable;
 }
 
-/* Whether the first `len` characters of `name` are this name, '_' counting as '-'. */
-static bool is_option_name(const char *row_name, const char *name, size_t len)
-{
-	size_t at = 0;
-
-	if (!row_name)
-		return false;
-	while (at < len && (name[at] == '_' ? '-' : name[at]) == row_name[at])
-		at++;
-	return at == len && !row_name[at];
-}
-
 /* The value of the row with this name (its first `len` characters); NULL: there is none. */
 static struct value *find_value(const struct options *options, const char *name, size_t len)
 {
 	for (size_t i = 0; i < options->n_values; i++) {
 		const struct option_row *row = options->values[i].row;
 
-		if (is_option_name(row->name, name, len) ||
-		    is_option_name(row->other_name, name, len))
+		if (other_tool_has_word(row->name, name, len) ||
+		    (row->other_name && other_tool_has_word(row->other_name, name, len)))
 			return &options->values[i];
 	}
 	return NULL;
@@ -151,7 +135,8 @@ static int check_word(const struct option_row *row, const char *text, struct err
 		       nearest ? "'?" : "");
 }
 
-static int read_value(struct value *value, const char *text, struct err *err)
+static int read_value(const struct options *options, struct value *value, const char *text,
+		      struct err *err)
 {
 	const struct option_row *row = value->row;
 
@@ -178,7 +163,10 @@ static int read_value(struct value *value, const char *text, struct err *err)
 			return err->code;
 		break;
 	case OPTION_LIST:
-		mem_grow(&value->list, &value->list_capacity, value->n_list, sizeof(*value->list));
+		if (!value->list)
+			value->list =
+				arena_take_array(options->arena, (size_t) options->n_words + 1,
+						 sizeof(*value->list));
 		value->list[value->n_list++] = text;
 		break;
 	case OPTION_TEXT:
@@ -195,7 +183,7 @@ static void set_value(struct reading *reading, struct value *value, const char *
 	struct err err;
 
 	value->is_given = true;
-	if (read_value(value, text, &err))
+	if (read_value(reading->options, value, text, &err))
 		text_addf(reading->faults, "%s: %s\n", shown, err.text);
 }
 
@@ -367,7 +355,8 @@ static void read_defaults(struct reading *reading)
 			set_value(reading, value, variable, text);
 		if (value->is_given || !value->row->otherwise)
 			continue;
-		int rc = read_value(value, value->row->otherwise, &(struct err){0});
+		int rc = read_value(reading->options, value, value->row->otherwise,
+				    &(struct err){0});
 		assert(!rc);
 	}
 }
@@ -417,8 +406,11 @@ static struct options *options_new(const struct command_table *table, const stru
 	options->values = mem_new_array(options->n_values, sizeof(*options->values));
 	for (size_t i = 0; i < options->n_values; i++)
 		options->values[i].row = options_row(command, i);
-	options->arguments = mem_new_array((size_t) argc + 1, sizeof(*options->arguments));
-	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
+	options->arena = arena_new();
+	options->arguments =
+		arena_take_array(options->arena, (size_t) argc + 1, sizeof(*options->arguments));
+	options->words =
+		arena_take_array(options->arena, (size_t) argc + 1, sizeof(*options->words));
 	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
 	options->n_words = argc;
 	return options;
@@ -443,12 +435,8 @@ static const char *hide_value(struct options *options, const char *text)
 	if (index < 0 || !value)
 		return text;
 	char *word = options->words[index];
-	char *copy = mem_copy_text(word);
+	char *copy = options->words[index] = arena_copy_text(options->arena, word);
 
-	mem_grow(&options->hidden, &options->hidden_capacity, options->n_hidden,
-		 sizeof(*options->hidden));
-	options->hidden[options->n_hidden++] = copy;
-	options->words[index] = copy;
 	explicit_bzero(word + (value + 1 - word), strlen(value + 1));
 	return copy + (text - word);
 }
@@ -509,7 +497,7 @@ struct options *options_copy(const struct options *options)
 	*copy = *options;
 	copy->values = mem_new_array(copy->n_values, sizeof(*copy->values));
 	memcpy(copy->values, options->values, copy->n_values * sizeof(*copy->values));
-	copy->is_copy = true;
+	copy->arena = NULL;
 	return copy;
 }
 
@@ -523,28 +511,16 @@ static struct value *option_value_of(const struct options *options, const char *
 
 void options_set_text(struct options *options, const char *name, const char *text)
 {
-	assert(options->is_copy);
+	assert(!options->arena);
 	if (text)
 		option_value_of(options, name)->text = text;
-}
-
-static void free_lists(struct options *options)
-{
-	for (size_t i = 0; i < options->n_values; i++)
-		free(options->values[i].list);
-	for (size_t i = 0; i < options->n_hidden; i++)
-		mem_free_secret(&options->hidden[i]);
-	free(options->hidden);
-	free(options->words);
-	free(options->arguments);
 }
 
 void options_free(struct options *options)
 {
 	if (!options)
 		return;
-	if (!options->is_copy)
-		free_lists(options);
+	arena_free_secret(options->arena);
 	free(options->values);
 	free(options);
 }

@@ -5,13 +5,7 @@
  * -w2, joined letters of flags (-aq), and -- before arguments that are no options. */
 #pragma once
 
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum option_kind {
 	OPTION_FLAG, /* --detach, --no-detach */

@@ -1,10 +1,7 @@
 #include "command/other_tools.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <string.h>
 
 #define STARTS "run|render"
 #define WRITE_WORKERS "use -w N for the number of workers"
@@ -145,8 +142,7 @@ static const struct foreign_command {
 	{"usage|man|commands|-?", "help"},
 };
 
-/* Whether the words, separated by '|', have this one: the first `len` characters of `word`. */
-static bool has_word(const char *words, const char *word, size_t len)
+bool other_tool_has_word(const char *words, const char *word, size_t len)
 {
 	for (const char *end;; words = end + 1) {
 		size_t at = 0;
@@ -168,8 +164,9 @@ static const struct other_tool_option *find_foreign_option(const char *command, 
 	for (size_t i = 0; i < ARRAY_LEN(foreign_options); i++) {
 		const struct other_tool_option *option = &foreign_options[i];
 
-		if ((!option->commands || has_word(option->commands, command, strlen(command))) &&
-		    option->is_number == is_number && has_word(option->words, word, len))
+		if ((!option->commands ||
+		     other_tool_has_word(option->commands, command, strlen(command))) &&
+		    option->is_number == is_number && other_tool_has_word(option->words, word, len))
 			return option;
 	}
 	return NULL;
@@ -200,7 +197,7 @@ const char *other_tool_argument_answer(const char *command)
 char *other_tool_command_meant(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(foreign_commands); i++)
-		if (has_word(foreign_commands[i].words, word, strlen(word)))
+		if (other_tool_has_word(foreign_commands[i].words, word, strlen(word)))
 			return mem_copy_text(foreign_commands[i].meant);
 	if (text_ends_with(word, ".py") || text_ends_with(word, ".pyz"))
 		return mem_format("run %s", word);

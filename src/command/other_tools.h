@@ -16,8 +16,13 @@ struct other_tool_option {
 	bool is_number;
 };
 
-/* The entry for `word` (its first `len` characters), an option that `command` does not have; '_'
- * counts as '-'. NULL: unknown. */
+/* Whether the words, separated by '|', have this one: the first `len` characters of `word`, in
+ * which
+ * '_' counts as '-'. */
+bool other_tool_has_word(const char *words, const char *word, size_t len);
+
+/* The entry for `word` (its first `len` characters), an option that `command` does not have.
+ * NULL: unknown. */
 const struct other_tool_option *other_tool_option_find(const char *command, const char *word,
 						       size_t len);
 /* The same for a letter of our own, "-n", with this value; NULL: it has our meaning. */

@@ -6,9 +6,7 @@
 #include "command/command.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* errno of the first write to stdout that failed. */
@@ -149,23 +147,10 @@ void output_print_messages(const struct text *lines)
 int output_fail(const struct err *err)
 {
 	output_print_message("%s", err->text);
-	switch ((enum err_code) err->code) {
-	case ERR_INVALID:
-		return EXIT_USAGE;
-	case ERR_UNREACHABLE:
-		return EXIT_NOT_REACHED;
-	case ERR_REFUSED:
-		return EXIT_REFUSED;
-	case ERR_NOT_FOUND:
-	case ERR_EXISTS:
-	case ERR_CONFLICT:
-	case ERR_IO:
-	case ERR_LIMIT:
-	case ERR_UNSUPPORTED:
-	case ERR_SPACE:
-		break;
-	}
-	return EXIT_FAILED;
+	return err->code == ERR_INVALID       ? EXIT_USAGE
+	       : err->code == ERR_UNREACHABLE ? EXIT_NOT_REACHED
+	       : err->code == ERR_REFUSED     ? EXIT_REFUSED
+					      : EXIT_FAILED;
 }
 
 int output_finish(int exit_code)

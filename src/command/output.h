@@ -2,12 +2,8 @@
  * text may be from any source: control characters except line ends and tabs are removed. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "command/options.h"
-
-#include <stdbool.h>
 
 /* Writes data to stdout (buffered by stdio until output_flush or the program exits). */
 void output_add(const struct text *text);

@@ -5,9 +5,6 @@
 #include "io/own_process.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BLANKS_BETWEEN_COLUMNS 3
 

@@ -1,11 +1,7 @@
 /* A table whose columns are as wide as their widest cell. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct table {
 	size_t n_columns; /* set by the caller before the first cell */

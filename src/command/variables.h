@@ -1,13 +1,14 @@
-/* Environment variables of a command line for the job's processes: --env and --env-file. */
+/* Named values of a command line: environment variables for the job's processes (--env,
+ * --env-file), or the parameters of a template (--param, --param-file). */
 #pragma once
 
 #include "base/text.h"
 #include "command/options.h"
 #include "spec/job.h"
 
-#include <stddef.h>
-
+/* Zero it to begin. */
 struct variables {
+	bool are_parameters;
 	struct env_entry *list; /* in the order given; later ones override */
 	size_t count;
 	size_t capacity;
@@ -19,6 +20,6 @@ void variables_done(struct variables *variables);
  * lines that begin with # are ignored. Each invalid line is a line of `faults`, with file and
  * number; so is a file that cannot be read. */
 void variables_add_file(struct variables *variables, const char *path, struct text *faults);
-/* Reads --env-file and --env, files first. Each error is a line of `faults`. */
+/* Reads the files and then the options, so that these win. Each error is a line of `faults`. */
 void variables_read(const struct options *options, struct variables *variables,
 		    struct text *faults);

@@ -4,8 +4,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/kubernetes_program.h"
-#include "command/call.h"
-#include "command/compat.h"
+#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 

@@ -1,5 +1,5 @@
-/* The table of old programs, which command/compat.h declares. */
-#include "command/compat.h"
+/* The table of old programs, which command/command.h declares. */
+#include "command/command.h"
 #include "compat/call.h"
 
 #include <stddef.h>

@@ -16,8 +16,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* How soon after new output to check whether a silence has ended. */

@@ -7,13 +7,25 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-#include "console/console_style.h"
 #include "io/loop.h"
+#include "logs/folder.h"
+#include "logs/output_copies.h"
 #include "logs/unsaved_output.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "status/status.h"
+
+/* The user's choices for the output of a job's replicas. */
+struct console_style {
+	const char *color; /* "auto", "always", "never"; NO_COLOR applies to "auto" */
+	bool is_quiet; /* no output of replicas */
+	bool hides_names; /* before the lines */
+	bool shows_times; /* of the lines */
+	bool is_local; /* times in this machine's time zone, not UTC */
+	const struct log_name *only; /* only these replicas; their attempts are ignored; borrowed */
+	size_t n_only; /* 0: all replicas */
+	struct streams streams; /* what it has is borrowed */
+};
 
 struct console_settings {
 	struct loop *loop;

@@ -4,8 +4,6 @@
 #include "http/routes.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
-
 struct exporter {
 	struct exporter_settings settings;
 	struct metrics_passes passes;

@@ -2,14 +2,10 @@
  * --metrics-listen`), or all TFJobs of a cluster. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "http/listening.h"
 #include "io/loop.h"
 #include "status/metrics.h"
-
-#include <stdbool.h>
 
 struct exporter;
 

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "io/own_process.h"
 
-#include <string.h>
-
 /* Colors that are distinguishable on dark and light backgrounds (SGR); no red, which looks like an
  * error. The first workers have the plain ones. */
 static const char *const palette[] = {"34", "95", "92", "94", "96", "93", "36", "33", "32", "35"};

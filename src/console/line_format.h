@@ -7,15 +7,12 @@
  */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "logs/folder.h"
 #include "logs/output_copies.h"
 #include "logs/stream.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 struct line_format {
 	bool has_name;

@@ -32,8 +32,6 @@ struct log_view {
 	size_t n_last;
 };
 
-static void poll_log_view(void *data);
-
 struct log_view *log_view_new(const struct log_view_settings *settings)
 {
 	struct log_view *view = mem_new(sizeof(*view));
@@ -43,7 +41,7 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 	if (settings->error_outlet.screen)
 		view->outlets[1] = settings->error_outlet;
 	view->n_outlets = view->outlets[1].screen == view->outlets[0].screen ? 1 : N_OUTLETS;
-	view->timer = loop_new_timer(view->settings.loop, poll_log_view, view);
+	view->timer = loop_new_timer(view->settings.loop, log_view_show, view);
 	view->looks_at = INSTANT_NEVER;
 	log_view_on_news(view);
 	return view;
@@ -121,11 +119,6 @@ void log_view_on_news(struct log_view *view)
 void log_view_on_room(struct log_view *view)
 {
 	arm_log_view_timer(view, INSTANT_UNSET);
-}
-
-void log_view_show(struct log_view *view)
-{
-	poll_log_view(view);
 }
 
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data)
@@ -228,7 +221,7 @@ static bool set_bars(struct log_view *view)
 }
 
 /* One poll of the logs: lines, then bars, then the time of the next poll without news. */
-static void poll_log_view(void *data)
+void log_view_show(void *data)
 {
 	struct log_view *view = data;
 	bool has_more = false;

@@ -39,8 +39,8 @@ void log_view_free(struct log_view *view); /* NULL is fine */
 
 /* There may be more in the logs. Cheap. */
 void log_view_on_news(struct log_view *view);
-/* Shows at once what is in the logs, as far as the screens have room. */
-void log_view_show(struct log_view *view);
+/* Shows at once what is in the logs, as far as the screens have room; `data` is the view. */
+void log_view_show(void *data);
 /* The screen has room again, or its reader has closed it (for screen_new's on_room). */
 void log_view_on_room(struct log_view *view);
 /* No more will be written: calls `on_shown` from the loop when all of it is shown, or the reader

@@ -3,19 +3,11 @@
 
 #include "base/exit_code.h"
 #include "base/line_text.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/loop.h"
 #include "jobs/record.h"
 #include "reconcile/reconcile.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 void reporter_add_to_log(const struct reporter *reporter, msec now, const char *level,
 			 const char *reason, const char *sentence)
@@ -124,12 +116,6 @@ void reporter_show_startup(const struct reporter *reporter, const struct startup
 {
 	if (reporter->console)
 		console_on_startup(reporter->console, startup, &reporter->status);
-}
-
-void reporter_show_output(const struct reporter *reporter)
-{
-	if (reporter->console)
-		console_on_output(reporter->console);
 }
 
 static void on_note(const struct job *job, const struct note *note, void *data)

@@ -2,17 +2,12 @@
  * written status, which is needed after the record was deleted. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "console/console.h"
 #include "jobs/reconciler.h"
 #include "logs/output_copies.h"
 #include "status/status.h"
-
-#include <stdint.h>
 
 /* Zero it to begin. */
 struct reporter {
@@ -47,8 +42,6 @@ void reporter_print_stopping(struct reporter *reporter, const struct job *job, c
 void reporter_print_error(struct reporter *reporter, const char *sentence);
 /* The progress of its Pods' startup. */
 void reporter_show_startup(const struct reporter *reporter, const struct startup *startup);
-/* There is more in the logs. */
-void reporter_show_output(const struct reporter *reporter);
 /* The listener for the reconciler. */
 struct reconciler_listener reporter_listener(struct reporter *reporter);
 

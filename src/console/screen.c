@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "io/terminal.h"
 
-#include <string.h>
-
 #define ERASE_BELOW "\x1b[J"
 
 struct screen {

@@ -2,12 +2,9 @@
  * place: progress bars of replicas, and one row of muster's own. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "io/loop.h"
 #include "io/sink.h"
-
-#include <stdbool.h>
 
 struct screen;
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/private_network.h"
 
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 

@@ -7,17 +7,12 @@
 #include "io/control_group.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "io/file.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/klog.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 /* Version 1 shows a huge number, rounded to whole pages, if there is no limit. */
 #define NO_LIMIT_ABOVE ((int64_t) 1 << 60)

@@ -4,8 +4,6 @@
 #include "base/own.h"
 
 #include <sched.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum control_group_limit {
 	CONTROL_GROUP_MEMORY, /* bytes that are left */

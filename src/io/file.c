@@ -3,15 +3,10 @@
 #include "base/mem.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
 #define TEXT_LIMIT 65536
@@ -294,9 +289,8 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 void descriptor_limit_raise_to_most(void)
 {
 	rlim_t before;
-	int rc = descriptor_limit_raise(0, &before, NULL);
 
-	(void) rc;
+	(void) !descriptor_limit_raise(0, &before, NULL);
 }
 
 size_t descriptor_limit_connections(size_t wanted)

@@ -1,15 +1,15 @@
-/* Files and descriptors: the loops and checks that open, read and write leave to the caller.
- * Directories are in io/folder. */
+/* Files and descriptors: the loops and checks that open, read and write leave to the caller, and
+ * the system's headers for these three. Directories are in io/folder. */
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* `int fd CLEANUP(file_close) = …`; ignores a negative number, and sets *fd to -1. */
 void file_close(int *fd);

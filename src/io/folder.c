@@ -5,18 +5,11 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdalign.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* For this user alone. */
 static int make_one(const char *path, struct err *err)
@@ -53,16 +46,13 @@ int folder_create(const char *path, struct err *err)
 static bool gives_files_to(int folder, uid_t owner)
 {
 	char *probe CLEANUP(mem_free_text) = mem_format("/proc/self/fd/%d/owner-XXXXXX", folder);
-	int fd = mkostemp(probe, O_CLOEXEC);
+	int fd CLEANUP(file_close) = mkostemp(probe, O_CLOEXEC);
 	struct stat status = {0};
 
 	if (fd < 0)
 		return false;
-	bool is_known = fstat(fd, &status) == 0;
-
 	unlink(probe);
-	close(fd);
-	return is_known && status.st_uid == owner;
+	return fstat(fd, &status) == 0 && status.st_uid == owner;
 }
 
 /* The kernel's overflowuid stands for each user that a user namespace lacks. */
@@ -298,23 +288,25 @@ static int remove_contents(DIR *folder, struct err *err)
 	return 0;
 }
 
+/* Follows no link. NULL sets errno. */
+static DIR *open_below(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !folder)
+		close(fd);
+	return folder;
+}
+
 /* Empties the directory `name`; a missing one counts as empty. */
 static int empty_folder(int parent_fd, const char *name, struct err *err)
 {
-	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENOENT
-			       ? 0
-			       : err_set_errno(err, errno, "cannot open directory '%s'", name);
-	DIR *folder CLEANUP(folder_close) = fdopendir(fd);
+	DIR *folder CLEANUP(folder_close) = open_below(parent_fd, name);
 
 	if (folder)
 		return remove_contents(folder, err);
-	int rc = err_set_errno(err, errno, "cannot read directory '%s'", name);
-
-	close(fd);
-	return rc;
+	return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot open directory '%s'", name);
 }
 
 int folder_remove(int parent_fd, const char *name, struct err *err)
@@ -372,24 +364,21 @@ int folder_move(const char *source, const char *target, struct err *err)
 
 static void measure_folder_tree(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
 {
-	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder CLEANUP(folder_close) = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder CLEANUP(folder_close) = open_below(parent_fd, name);
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		struct stat status;
 
 		if (!is_entry(entry) ||
-		    fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(status.st_mode)) {
-			measure_folder_tree(fd, entry->d_name, n_files, bytes);
+			measure_folder_tree(dirfd(folder), entry->d_name, n_files, bytes);
 			continue;
 		}
 		*n_files += 1;
 		*bytes += (uint64_t) status.st_size;
 	}
-	if (fd >= 0 && !folder)
-		close(fd);
 }
 
 void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes)
@@ -404,7 +393,32 @@ struct folder_watch {
 	void *data;
 };
 
-static void on_folder_watch_readable(void *data);
+/* The last event is reported last; an overflow may hide everything except the end. */
+static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
+{
+	const char *name = event->len > 0 ? event->name : NULL;
+
+	if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
+		watch->fn(FOLDER_GONE, NULL, watch->data);
+	else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
+		watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
+	else
+		watch->fn(FOLDER_CHANGED, name, watch->data);
+}
+
+static void on_folder_watch_readable(void *data)
+{
+	struct folder_watch *watch = data;
+	alignas(struct inotify_event) char events[8192];
+	ssize_t len = read(watch->fd, events, sizeof(events));
+
+	for (ssize_t at = 0; at < len;) {
+		const struct inotify_event *event = (const void *) (events + at);
+
+		report_folder_event(watch, event);
+		at += (ssize_t) (sizeof(*event) + event->len);
+	}
+}
 
 static int watch_path(int fd, const char *path, struct err *err)
 {
@@ -453,31 +467,4 @@ void folder_watch_free(struct folder_watch *watch)
 	loop_watch_free(watch->readable);
 	file_close(&watch->fd);
 	mem_free_any(&watch);
-}
-
-/* The last event is reported last; an overflow may hide everything except the end. */
-static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
-{
-	const char *name = event->len > 0 ? event->name : NULL;
-
-	if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
-		watch->fn(FOLDER_GONE, NULL, watch->data);
-	else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
-		watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
-	else
-		watch->fn(FOLDER_CHANGED, name, watch->data);
-}
-
-static void on_folder_watch_readable(void *data)
-{
-	struct folder_watch *watch = data;
-	alignas(struct inotify_event) char events[8192];
-	ssize_t len = read(watch->fd, events, sizeof(events));
-
-	for (ssize_t at = 0; at < len;) {
-		const struct inotify_event *event = (const void *) (events + at);
-
-		report_folder_event(watch, event);
-		at += (ssize_t) (sizeof(*event) + event->len);
-	}
 }

@@ -3,12 +3,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/loop.h"
 
 #include <dirent.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Creates the directory and its missing parents, for this user alone (mode 0700). An existing one
  * stays unchanged. ERR_IO or ERR_SPACE names the directory that could not be created. */

@@ -9,9 +9,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #define GUARD_NAME "job-guard" /* of the outer process, as ps and pkill show it */

@@ -1,14 +1,11 @@
 #include "io/log.h"
 
 #include "base/line_text.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/loop.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LONGEST 1024 /* longer sentences are cut */
 

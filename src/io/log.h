@@ -7,8 +7,6 @@
 
 #include "base/own.h"
 
-#include <stdbool.h>
-
 enum log_level {
 	LOG_WARNING, /* as if there were no log: warnings are always printed */
 	LOG_INFO,

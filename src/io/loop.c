@@ -7,14 +7,10 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NSEC_PER_MSEC 1000000
 #define NSEC_PER_USEC 1000
@@ -47,8 +43,6 @@ struct loop_watch {
 
 static const struct timeval at_once = {0, 0};
 
-static void run_deferred(evutil_socket_t fd, short what, void *data);
-
 /* libevent prints failures on stderr in addition to returning them. */
 static void drop_message(int severity, const char *message)
 {
@@ -69,6 +63,19 @@ static struct event_base *new_base(void)
 
 	event_config_free(config);
 	return base;
+}
+
+static void run_deferred(evutil_socket_t fd, short what, void *data)
+{
+	struct loop *loop = data;
+	struct deferred *turn CLEANUP(mem_free_any) = TAKE(loop->deferred);
+	size_t count = loop->n_deferred;
+
+	(void) fd;
+	(void) what;
+	loop->n_deferred = loop->deferred_capacity = 0;
+	for (size_t i = 0; i < count; i++)
+		turn[i].fn(turn[i].data);
 }
 
 int loop_new(struct loop **ret_loop, struct err *err)
@@ -375,19 +382,6 @@ void loop_defer(struct loop *loop, loop_fn fn, void *data)
 	loop->deferred[loop->n_deferred++] = (struct deferred){fn, data};
 	if (loop->n_deferred == 1)
 		event_add(loop->deferred_event, &at_once);
-}
-
-static void run_deferred(evutil_socket_t fd, short what, void *data)
-{
-	struct loop *loop = data;
-	struct deferred *turn CLEANUP(mem_free_any) = TAKE(loop->deferred);
-	size_t count = loop->n_deferred;
-
-	(void) fd;
-	(void) what;
-	loop->n_deferred = loop->deferred_capacity = 0;
-	for (size_t i = 0; i < count; i++)
-		turn[i].fn(turn[i].data);
 }
 
 void loop_watch_enable(struct loop_watch *watch, bool is_enabled)

@@ -6,11 +6,7 @@
 
 #include "base/err.h"
 #include "base/instant.h"
-#include "base/msec.h"
-#include "base/own.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct event_base;

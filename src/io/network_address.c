@@ -1,16 +1,13 @@
 #include "io/network_address.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
+#include "io/file.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* The offset of the four bytes of IPv4 in an IPv6 address (RFC 4291, section 2.5.5.2). */
 #define MAPPED_AT 12
@@ -165,16 +162,12 @@ static char *own_address_towards(const struct addrinfo *peer)
 {
 	struct sockaddr_storage own = {0};
 	socklen_t len = sizeof(own);
-	int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	char *address = NULL;
+	int fd CLEANUP(file_close) = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0)
-		return NULL;
-	if (connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
-	    getsockname(fd, (struct sockaddr *) &own, &len) == 0)
-		address = ip_of((const struct sockaddr *) &own);
-	close(fd);
-	return address;
+	return fd >= 0 && connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+			       getsockname(fd, (struct sockaddr *) &own, &len) == 0
+		       ? ip_of((const struct sockaddr *) &own)
+		       : NULL;
 }
 
 char *own_host_interface_towards(const char *ip)

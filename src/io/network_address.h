@@ -4,11 +4,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define NETWORK_ADDRESSES_MOST 16
 

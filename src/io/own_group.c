@@ -7,21 +7,15 @@
 #include "io/loop.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define DEATH_LIMIT MSEC_PER_SECOND
 #define MODE 0755

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/process.h"
 
 #include <sys/types.h>

@@ -3,18 +3,12 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 static bool is_changed(const char *entry, const char *const *changes)
 {
@@ -28,23 +22,20 @@ static bool is_changed(const char *entry, const char *const *changes)
 
 char **own_environment_with(const char *const *changes)
 {
-	size_t capacity = 0, count = 0;
-	char **list = NULL;
+	size_t most = 1, count = 0;
 
-	for (char **entry = environ; *entry; entry++) {
-		if (is_changed(*entry, changes))
-			continue;
-		mem_grow(&list, &capacity, count, sizeof(*list));
-		list[count++] = *entry;
-	}
-	for (; *changes; changes++) {
-		if (!strchr(*changes, '='))
-			continue;
-		mem_grow(&list, &capacity, count, sizeof(*list));
-		list[count++] = (char *) *changes;
-	}
-	mem_grow(&list, &capacity, count, sizeof(*list));
-	list[count] = NULL;
+	for (char **entry = environ; *entry; entry++)
+		most++;
+	for (const char *const *change = changes; *change; change++)
+		most++;
+	char **list = mem_new_array(most, sizeof(*list));
+
+	for (char **entry = environ; *entry; entry++)
+		if (!is_changed(*entry, changes))
+			list[count++] = *entry;
+	for (; *changes; changes++)
+		if (strchr(*changes, '='))
+			list[count++] = (char *) *changes;
 	return list;
 }
 

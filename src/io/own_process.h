@@ -4,10 +4,6 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The environment for a child program: all variables with `changes`, which ends with NULL:
  * "NAME=VALUE" sets one, "NAME" removes it. The entries are borrowed; the caller frees the list,

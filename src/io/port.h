@@ -3,10 +3,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The wider range of ports that the kernel never assigns by itself: below or above
  * net.ipv4.ip_local_port_range, which outgoing connections use. ERR_LIMIT when that range leaves no

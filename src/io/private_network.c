@@ -2,12 +2,8 @@
 
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PATH_SIZE 64
 

@@ -7,8 +7,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-#include "io/private_network.h"
 
 #include <sys/types.h>
 

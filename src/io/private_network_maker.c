@@ -7,18 +7,13 @@
 #include "io/child.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define MAP_SIZE 64
 

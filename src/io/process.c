@@ -2,23 +2,16 @@
 #include "io/process.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PROC_PATH_SIZE 64
 #define PROC_LINE_SIZE 4096
@@ -44,13 +37,26 @@ enum stat_field {
 	FIELD_ENVIRONMENT_END = 51,
 };
 
+struct proc_path {
+	char text[PROC_PATH_SIZE];
+};
+
+/* "/proc/4711/stat" */
+static struct proc_path proc_path(pid_t pid, const char *name)
+{
+	struct proc_path path;
+
+	snprintf(path.text, sizeof(path.text), "/proc/%d/%s", (int) pid, name);
+	return path;
+}
+
 char *process_stat_status(pid_t pid)
 {
-	char path[PROC_PATH_SIZE], *text = NULL;
+	char *text = NULL;
 	size_t len;
+	int rc = file_read_whole(proc_path(pid, "status").text, STATUS_LIMIT, &text, &len, NULL);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	return file_read_whole(path, STATUS_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
+	return rc < 0 ? NULL : text;
 }
 
 /* "SigBlk:\t0000000000010000" */
@@ -64,13 +70,9 @@ bool process_stat_has_signal(const char *status, const char *mask, int number)
 /* Reads the beginning of a small file and appends a NUL; -1 (errno) when it cannot be read. */
 static ssize_t read_beginning(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, buf, size - 1);
 
-	if (fd < 0)
-		return -1;
-	ssize_t len = read(fd, buf, size - 1);
-
-	close(fd);
 	if (len >= 0)
 		buf[len] = '\0';
 	return len;
@@ -97,10 +99,9 @@ static uint64_t read_stat_field(const char *first, enum stat_field field)
  * one, from the third on. */
 bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 {
-	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
+	char line[PROC_LINE_SIZE];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-	if (read_beginning(path, line, sizeof(line)) <= 0)
+	if (read_beginning(proc_path(pid, "stat").text, line, sizeof(line)) <= 0)
 		return false;
 	const char *first = skip_fields(strrchr(line, ')'), 1);
 
@@ -129,7 +130,8 @@ static bool has_ended(const struct process_stat *stat)
 	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
 }
 
-/* The next process in /proc, which the caller has opened; 0: all were seen, or `proc` is NULL. */
+/* The next number in /proc, which the caller has opened, or in a directory of threads; 0: all were
+ * seen, or `proc` is NULL. */
 static pid_t next_process(DIR *proc)
 {
 	struct dirent *entry;
@@ -161,12 +163,11 @@ static bool read_boot_id(char *buf, size_t size)
  * may not dump core. */
 static uint64_t pid_space_of(pid_t pid)
 {
-	char path[PROC_PATH_SIZE] = "/proc/self/ns/pid";
+	struct proc_path path = proc_path(pid, "ns/pid");
 	struct stat space;
 
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int) pid);
-	return stat(path, &space) == 0 ? (uint64_t) space.st_ino : 0;
+	return stat(pid ? path.text : "/proc/self/ns/pid", &space) == 0 ? (uint64_t) space.st_ino
+									: 0;
 }
 
 void process_hide_memory(void)
@@ -255,11 +256,9 @@ pid_t process_find(const struct process_identity *identity)
 
 bool process_has_loaded(pid_t pid, const char *part)
 {
-	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
+	char line[PROC_LINE_SIZE];
+	FILE *maps = fopen(proc_path(pid, "maps").text, "re");
 	bool is_found = false;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
-	FILE *maps = fopen(path, "re");
 
 	while (maps && !is_found && fgets(line, sizeof(line), maps))
 		is_found = strstr(line, part) != NULL;
@@ -344,11 +343,9 @@ static enum reading reading_of_nothing(pid_t pid)
 /* `socket` as /proc/PID/fd shows it. */
 static bool has_socket(pid_t pid, const char *socket)
 {
-	char path[PROC_PATH_SIZE], link[PROC_PATH_SIZE];
+	DIR *folder CLEANUP(folder_close) = opendir(proc_path(pid, "fd").text);
+	char link[PROC_PATH_SIZE];
 	struct dirent *entry;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
-	DIR *folder CLEANUP(folder_close) = opendir(path);
 
 	while (folder && (entry = readdir(folder))) {
 		ssize_t len = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
@@ -362,10 +359,7 @@ static bool has_socket(pid_t pid, const char *socket)
 
 bool process_read_name(pid_t pid, char name[PROCESS_NAME_SIZE])
 {
-	char path[PROC_PATH_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int) pid);
-	if (pid <= 0 || read_beginning(path, name, PROCESS_NAME_SIZE) <= 0)
+	if (pid <= 0 || read_beginning(proc_path(pid, "comm").text, name, PROCESS_NAME_SIZE) <= 0)
 		return false;
 	name[strcspn(name, "\n")] = '\0';
 	return true;
@@ -387,42 +381,31 @@ pid_t process_of_socket(uint64_t inode, char program[PROCESS_NAME_SIZE])
 static bool read_entries(const char *path, struct text *environment)
 {
 	char chunk[PROC_LINE_SIZE];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = 0;
 
-	if (fd < 0)
-		return false;
-	while ((len = read(fd, chunk, sizeof(chunk))) > 0)
+	while (fd >= 0 && (len = read(fd, chunk, sizeof(chunk))) > 0)
 		text_add_bytes(environment, chunk, (size_t) len);
-	close(fd);
-	return true;
+	return fd >= 0;
 }
 
 /* The environment belongs to all threads; each one that has not exited can show it. */
 static void read_entries_of_threads(pid_t pid, struct text *environment)
 {
-	char path[PROC_PATH_SIZE];
-	const struct dirent *entry;
+	DIR *threads CLEANUP(folder_close) = opendir(proc_path(pid, "task").text);
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	DIR *threads CLEANUP(folder_close) = opendir(path);
+	for (pid_t thread; environment->len == 0 && (thread = next_process(threads));) {
+		char *name CLEANUP(mem_free_text) = mem_format("task/%d/environ", (int) thread);
 
-	while (threads && environment->len == 0 && (entry = readdir(threads))) {
-		if (!isdigit((unsigned char) entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/environ", (int) pid,
-			 atoi(entry->d_name));
-		read_entries(path, environment);
+		read_entries(proc_path(pid, name).text, environment);
 	}
 }
 
 static enum reading read_environment(pid_t pid, struct text *environment)
 {
-	char path[PROC_PATH_SIZE];
 	struct process_stat line;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
-	if (!read_entries(path, environment) && errno != ESRCH)
+	if (!read_entries(proc_path(pid, "environ").text, environment) && errno != ESRCH)
 		return READING_NONE;
 	/* Its main thread alone has exited. */
 	if (environment->len == 0 && process_stat_read(pid, &line) && line.state == 'Z' &&
@@ -461,11 +444,9 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 /* The kernel gives /proc/PID to the process's user, unless the process may not be traced. */
 static bool is_process_of_user(pid_t pid)
 {
-	char path[PROC_PATH_SIZE];
 	struct stat folder;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int) pid);
-	return stat(path, &folder) == 0 && folder.st_uid == geteuid();
+	return stat(proc_path(pid, "").text, &folder) == 0 && folder.st_uid == geteuid();
 }
 
 /* /proc/PID is root's also if another user started a setuid program; the real user is who started

@@ -1,14 +1,8 @@
 /* Processes by the kernel's data: identity beyond the pid, children, marks in their environment. */
 #pragma once
 
-#include "base/err.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Identifies one process for ever; a pid alone is reused. */

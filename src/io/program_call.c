@@ -5,14 +5,9 @@
 #include "io/child.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #ifndef P_PIDFD
 #define P_PIDFD 3

@@ -2,14 +2,8 @@
  * Nothing waits. */
 #pragma once
 
-#include "base/err.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct program_call; /* one running program */
 

@@ -7,10 +7,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* A process that does not handle it ignores it, as one that calls exec after it was looked at. */

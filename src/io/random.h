@@ -3,8 +3,6 @@
 
 #include "base/own.h"
 
-#include <stddef.h>
-
 void random_bytes(void *bytes, size_t len);
 /* From 0 to 1: the random part of waits, so that many clients of one server do not retry at the
  * same time. */

@@ -3,15 +3,11 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* How to write to a descriptor without waiting. */
 enum way {
@@ -40,66 +36,6 @@ struct sink {
 				      NULL */
 	struct loop_watch *failed; /* reports a write that failed immediately; NULL: none did */
 };
-
-static void on_writable(void *data);
-static void on_hangup(void *data);
-static void on_failed(void *data);
-
-static void choose_way(struct sink *sink, int fd)
-{
-	struct stat found = {0};
-	char path[40];
-
-	sink->fd = fd;
-	sink->way = WAY_DIRECT;
-	fstat(fd, &found);
-	if (S_ISSOCK(found.st_mode))
-		sink->way = WAY_SOCKET;
-	if (!S_ISFIFO(found.st_mode) && !isatty(fd))
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	int own_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-	sink->way = own_fd >= 0 ? WAY_NONBLOCKING : WAY_CAREFUL;
-	sink->owns_fd = own_fd >= 0;
-	if (own_fd >= 0)
-		sink->fd = own_fd;
-	else if (errno == ENXIO)
-		sink->failure = EPIPE; /* a pipe without a reader */
-}
-
-struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data)
-{
-	struct sink *sink = mem_new(sizeof(*sink));
-	struct stat found = {0};
-
-	signal(SIGPIPE, SIG_IGN);
-	choose_way(sink, fd);
-	sink->loop = loop;
-	sink->on_change = on_change;
-	sink->data = data;
-	if (sink->way != WAY_DIRECT) {
-		sink->writable = loop_watch_writable(loop, sink->fd, on_writable, sink);
-		loop_watch_enable(sink->writable, false);
-	}
-	/* The writing end of a pipe is never readable: this wakes on the error alone. */
-	if (sink->owns_fd && fstat(sink->fd, &found) == 0 && S_ISFIFO(found.st_mode))
-		sink->hangup = loop_watch_readable(loop, sink->fd, on_hangup, sink);
-	return sink;
-}
-
-void sink_free(struct sink *sink)
-{
-	if (!sink)
-		return;
-	loop_watch_free(sink->writable);
-	loop_watch_free(sink->hangup);
-	loop_watch_free(sink->failed);
-	if (sink->owns_fd)
-		file_close(&sink->fd);
-	text_done(&sink->text);
-	mem_free_any(&sink);
-}
 
 struct text *sink_text(struct sink *sink)
 {
@@ -161,6 +97,14 @@ static void write_what_fits(struct sink *sink)
 	drop_everything(sink);
 }
 
+static void on_failed(void *data)
+{
+	struct sink *sink = data;
+
+	if (sink->on_change)
+		sink->on_change(sink->data);
+}
+
 void sink_flush(struct sink *sink)
 {
 	if (sink->failure) {
@@ -189,20 +133,68 @@ static void on_writable(void *data)
 		sink->on_change(sink->data);
 }
 
-static void on_failed(void *data)
-{
-	struct sink *sink = data;
-
-	if (sink->on_change)
-		sink->on_change(sink->data);
-}
-
 static void on_hangup(void *data)
 {
 	struct sink *sink = data;
 
 	end_with(sink, EPIPE);
 	on_failed(sink);
+}
+
+static void choose_way(struct sink *sink, int fd)
+{
+	struct stat found = {0};
+	char path[40];
+
+	sink->fd = fd;
+	sink->way = WAY_DIRECT;
+	fstat(fd, &found);
+	if (S_ISSOCK(found.st_mode))
+		sink->way = WAY_SOCKET;
+	if (!S_ISFIFO(found.st_mode) && !isatty(fd))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int own_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	sink->way = own_fd >= 0 ? WAY_NONBLOCKING : WAY_CAREFUL;
+	sink->owns_fd = own_fd >= 0;
+	if (own_fd >= 0)
+		sink->fd = own_fd;
+	else if (errno == ENXIO)
+		sink->failure = EPIPE; /* a pipe without a reader */
+}
+
+struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data)
+{
+	struct sink *sink = mem_new(sizeof(*sink));
+	struct stat found = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	choose_way(sink, fd);
+	sink->loop = loop;
+	sink->on_change = on_change;
+	sink->data = data;
+	if (sink->way != WAY_DIRECT) {
+		sink->writable = loop_watch_writable(loop, sink->fd, on_writable, sink);
+		loop_watch_enable(sink->writable, false);
+	}
+	/* The writing end of a pipe is never readable: this wakes on the error alone. */
+	if (sink->owns_fd && fstat(sink->fd, &found) == 0 && S_ISFIFO(found.st_mode))
+		sink->hangup = loop_watch_readable(loop, sink->fd, on_hangup, sink);
+	return sink;
+}
+
+void sink_free(struct sink *sink)
+{
+	if (!sink)
+		return;
+	loop_watch_free(sink->writable);
+	loop_watch_free(sink->hangup);
+	loop_watch_free(sink->failed);
+	if (sink->owns_fd)
+		file_close(&sink->fd);
+	text_done(&sink->text);
+	mem_free_any(&sink);
 }
 
 bool sink_is_waiting(const struct sink *sink)

@@ -6,11 +6,8 @@
  * ignored. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
 
 struct sink;
 

@@ -2,10 +2,7 @@
 
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 int stderr_capture_open(struct stderr_capture *ret_capture, struct err *err)
 {

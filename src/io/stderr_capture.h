@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
 struct stderr_capture {
 	int memory_fd; /* the captured text; shared with processes forked after

@@ -5,16 +5,11 @@
 #include "io/child.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <unistd.h>
 
 bool terminal_understands_escapes(int fd)
 {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
-
-#include <stdbool.h>
 
 struct terminal_size {
 	int rows;

@@ -1,12 +1,9 @@
 #include "jobs/client.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "reconcile/summary.h"
 #include "spec/job.h"
 #include "store/store.h"
-
-#include <stdlib.h>
 
 int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err)
 {

@@ -6,15 +6,8 @@
  * job: remaining processes are killed, and the status says what happened. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct client;
 struct job;

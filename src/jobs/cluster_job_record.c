@@ -9,8 +9,6 @@
 #include "reconcile/reconcile.h"
 #include "reconcile/status_seen.h"
 
-#include <string.h>
-
 /* Places. */
 
 char *cluster_job_place_write(const struct cluster_job_place *place)

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "reconcile/plan.h"
 #include "spec/job.h"
 #include "store/store.h"

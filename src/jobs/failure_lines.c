@@ -6,7 +6,6 @@
 #include "status/exception.h"
 
 #include <signal.h>
-#include <string.h>
 
 /* Replicas whose logs are read for the cause of a failure. */
 #define MOST_PEERS 256

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/file.h"
 #include "io/log.h"
 #include "io/loop.h"
 #include "io/process.h"
@@ -18,7 +19,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
 #define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
@@ -50,10 +50,9 @@ static void kill_marked(pid_t pid, void *data)
 
 	if (pid == getpid())
 		return;
-	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0)
-		return;
-	if (process_has_mark(pid, killing->mark) && !has_new_supervisor(killing) &&
+	int fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0 && process_has_mark(pid, killing->mark) && !has_new_supervisor(killing) &&
 	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
 		struct pollfd death = {.fd = fd, .events = POLLIN};
 
@@ -62,7 +61,6 @@ static void kill_marked(pid_t pid, void *data)
 		killing->n_killed++;
 		poll(&death, 1, DEATH_LIMIT_MS);
 	}
-	close(fd);
 }
 
 void orphaned_job_kill_processes(struct store *store, const struct store_record *record)

@@ -3,10 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "store/store.h"
-
-#include <stdbool.h>
 
 /* Whether a job needs to be cleaned up: its recorded supervisor was killed, or it is unfinished and
  * has none. (A job that finished normally has no supervisor.) */

@@ -8,11 +8,7 @@
 #include "logs/folder.h"
 #include "spec/limits.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 struct walk {
 	void (*fn)(pid_t pid, const char *attempt, void *data);
@@ -126,9 +122,10 @@ struct replica_usage *job_processes_usage(const char *uid, const struct status *
 /* faulthandler writes up to 100 threads of 100 frames. */
 #define READ_LIMIT ((size_t) 4 * 1024 * 1024)
 
-char *stacks_file_path(const char *job_folder, const char *role, int index, int attempt)
+char *job_attempt_file(const char *job_folder, const char *role, int index, int attempt,
+		       const char *ending)
 {
-	return mem_format("%s/%s-%d.%d.stacks", job_folder, role, index, attempt);
+	return mem_format("%s/%s-%d.%d%s", job_folder, role, index, attempt, ending);
 }
 
 char *stacks_file_text(const char *path)

@@ -2,12 +2,9 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/process.h"
 #include "status/status.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Marks in the environment of every process of a job, which all its descendants inherit. The
@@ -38,8 +35,10 @@ struct replica_usage *job_processes_usage(const char *uid, const struct status *
  * ROLE-INDEX.ATTEMPT.stacks in the job's directory contains the last answer of a Python process
  * (status/stacks.h). A sitecustomize makes it write that. */
 
-/* Caller frees. */
-char *stacks_file_path(const char *job_folder, const char *role, int index, int attempt) MUST_USE;
+#define STACKS_FILE ".stacks"
+/* The file of an attempt with this ending. Caller frees. */
+char *job_attempt_file(const char *job_folder, const char *role, int index, int attempt,
+		       const char *ending) MUST_USE;
 /* The contents of such a file, for the caller to free; NULL if it cannot be read. */
 char *stacks_file_text(const char *path) MUST_USE;
 

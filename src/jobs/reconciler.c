@@ -15,7 +15,6 @@
 #include "reconcile/reconcile.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Pause before the next try after an error of the store or the back end. */
 #define RETRY_AFTER MSEC_PER_SECOND

@@ -8,14 +8,10 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "jobs/backend.h"
 #include "reconcile/plan.h"
 #include "status/status.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A store that keeps the status small (struct store) gets what can wait when nothing has changed
  * for this long, */

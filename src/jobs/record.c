@@ -1,12 +1,9 @@
 /* Between the store's texts and the model. */
 #include "jobs/record.h"
 
-#include "base/text.h"
 #include "reconcile/compact_status.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int read_json(const char *text, struct json **ret_value, struct err *err)
 {
@@ -171,9 +168,8 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 		summary_create(job, &status, arena, ret_summary);
 		return;
 	}
-	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
-
-	(void) rc; /* an unreadable one is empty */
+	/* An unreadable one is empty. */
+	(void) !read_json(record->summary ? record->summary : "", &json, NULL);
 	summary_read(json, arena, ret_summary);
 }
 

@@ -1,18 +1,12 @@
 /* Converts a job between the store's texts and the model. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "reconcile/summary.h"
 #include "spec/job.h"
 #include "status/status.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* The record of a new job, which has its uid: document, status (if `is_small` by
  * reconcile/compact_status.h) and summary. The caller frees it with store_record_done. */

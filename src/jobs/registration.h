@@ -4,11 +4,8 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "spec/job.h"
 #include "store/store.h"
-
-#include <stdbool.h>
 
 /* A random UUID (RFC 4122, section 4.4); caller frees. */
 char *job_uid_new(void) MUST_USE;

@@ -6,12 +6,7 @@
 #include "io/python_stacks.h"
 #include "jobs/processes.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A process answers in less than a millisecond, unless it has to wait for a CPU. */
 #define LOOK_EVERY ((msec) 2)
@@ -231,8 +226,8 @@ struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settin
 		*asked = (struct asked){
 			.role = mem_copy_text(replica->role),
 			.index = replica->index,
-			.path = stacks_file_path(settings->job_folder, replica->role,
-						 replica->index, replica->attempt),
+			.path = job_attempt_file(settings->job_folder, replica->role,
+						 replica->index, replica->attempt, STACKS_FILE),
 			.attempt = job_processes_attempt(replica->role, replica->index,
 							 replica->attempt),
 			.fd = -1,

@@ -4,11 +4,9 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "io/loop.h"
 #include "status/stacks.h"
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct stacks_replica {

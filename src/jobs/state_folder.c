@@ -7,10 +7,7 @@
 #include "io/folder.h"
 #include "io/own_process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
 
 #define START_LINK "start"
 
@@ -120,13 +117,11 @@ int state_folder_remove_job(const char *state_folder, const char *uid, struct er
 	if (!name_is_uid(uid))
 		return err_set(err, ERR_INVALID, "'%s' is not the uid of a job", uid);
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(state_folder);
-	int fd = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd CLEANUP(file_close) = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ENOENT
 			       ? 0
 			       : err_set_errno(err, errno, "cannot open directory '%s'", jobs);
-	int rc = folder_remove(fd, uid, err);
-	close(fd);
-	return name_folder(state_folder, rc, err);
+	return name_folder(state_folder, folder_remove(fd, uid, err), err);
 }

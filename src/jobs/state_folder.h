@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 
 /* $XDG_STATE_HOME/muster, else ~/.local/state/muster (XDG Base Directory Specification 0.8; a
  * relative XDG_STATE_HOME is ignored, as it demands). The home directory is $HOME or that of the

@@ -1,16 +1,14 @@
 /* The identity of a supervisor as JSON, and the state of its processes. */
 #include "jobs/supervisor_id.h"
 
-#include "base/text.h"
+#include "io/file.h"
 #include "io/loop.h"
 #include "io/own_group.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 static void set_host(char host[65])
 {
@@ -153,17 +151,12 @@ static void wait_for_supervisor_end(const struct process_identity *identity, ins
 
 	if (pid == 0 || pid == getpid())
 		return;
-	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
+	int fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd end = {.fd = fd, .events = POLLIN};
 
-	if (fd < 0)
-		return;
 	/* Only now does the pid surely belong to the process of the pidfd. */
-	if (process_find(identity) == pid) {
-		struct pollfd end = {.fd = fd, .events = POLLIN};
-
+	if (fd >= 0 && process_find(identity) == pid)
 		poll(&end, 1, loop_milliseconds_until(until));
-	}
-	close(fd);
 }
 
 void supervisor_wait(const char *text, instant until)

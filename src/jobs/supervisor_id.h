@@ -1,13 +1,9 @@
 /* The identity of a job's supervisor: its two processes, as stored in the record. */
 #pragma once
 
-#include "base/err.h"
 #include "base/instant.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "io/process.h"
-
-#include <stdbool.h>
 
 /* The two processes of io/guard.h, and the machine they run on. */
 struct supervisor_id {

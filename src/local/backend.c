@@ -12,20 +12,235 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/control_group.h"
+#include "io/port.h"
+#include "jobs/processes.h"
+#include "jobs/record.h"
 #include "local/error_file.h"
 #include "local/machine_gpus.h"
-#include "local/ports.h"
 #include "local/replica.h"
 #include "local/start.h"
 #include "logs/output_copies.h"
 #include "logs/reader.h"
+#include "reconcile/plan.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #define FIRST_CHECK_DELAY ((msec) 1)
 #define LAST_CHECK_DELAY MSEC_PER_SECOND
 #define SHORTEST_STEP MSEC_PER_SECOND /* a smaller step of the clock is not corrected */
+#define HOST "127.0.0.1"
+
+/* Addresses of the job on this machine: ports that are claimed in the store. */
+
+struct local_address {
+	char *role;
+	int index;
+	int port;
+	char *text; /* "127.0.0.1:20001" */
+	bool is_published;
+	bool was_used; /* its replica was started before */
+};
+
+struct local_ports {
+	struct claims *claims; /* borrowed */
+	bool are_private; /* in a private network */
+	struct port_reservations reserved; /* against all other muster processes of this machine */
+	struct local_address *addresses;
+	size_t n_addresses;
+	size_t capacity;
+	int coordinator_port; /* 0: nothing is claimed */
+};
+
+/* Ports of a private network cannot be tested from outside; no other program takes one there. */
+static bool claim_local_port(int number, void *data)
+{
+	struct local_ports *ports = data;
+
+	return ports->are_private || port_reservations_take(&ports->reserved, number);
+}
+
+static struct local_address *find_local_address(const struct local_ports *ports, const char *role,
+						int index)
+{
+	for (size_t i = 0; i < ports->n_addresses; i++) {
+		struct local_address *address = &ports->addresses[i];
+
+		if (address->index == index && text_equals(address->role, role))
+			return address;
+	}
+	return NULL;
+}
+
+/* Tests the port of a replica that is about to restart. The replica keeps its port anyway, but a
+ * program that has bound it meanwhile is reported. Returns the port, or 0 when it is free. */
+static int local_ports_find_taken(struct local_ports *ports, const char *role, int index)
+{
+	struct local_address *address = find_local_address(ports, role, index);
+
+	if (!address)
+		return 0;
+	bool is_taken = address->was_used && !ports->are_private && !port_is_free(address->port);
+
+	address->was_used = true;
+	return is_taken ? address->port : 0;
+}
+
+static void append_local_address(struct local_ports *ports, const char *role, int index, int port)
+{
+	mem_grow(&ports->addresses, &ports->capacity, ports->n_addresses,
+		 sizeof(*ports->addresses));
+	ports->addresses[ports->n_addresses++] = (struct local_address){
+		.role = mem_copy_text(role),
+		.index = index,
+		.port = port,
+		.text = mem_format(HOST ":%d", port),
+	};
+}
+
+static size_t count_missing(const struct local_ports *ports, const struct job *job)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			missing += !find_local_address(ports, job->roles[i].name, index);
+	return missing;
+}
+
+static void assign_missing_ports(struct local_ports *ports, const struct job *job,
+				 const int *numbers)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const char *role = job->roles[i].name;
+
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			if (!find_local_address(ports, role, index))
+				append_local_address(ports, role, index, *numbers++);
+	}
+}
+
+static int claim_missing(struct local_ports *ports, const struct job *job, struct err *err)
+{
+	bool lacks_coordinator = ports->coordinator_port == 0;
+	size_t count = count_missing(ports, job) + lacks_coordinator;
+	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
+	struct claim_request request = {.kind = CLAIM_PORT,
+					.owner_uid = job->uid,
+					.count = count,
+					.is_free = claim_local_port,
+					.data = ports};
+	int rc = port_range(&request.low, &request.high, err);
+
+	if (rc == 0)
+		rc = ports->claims->functions->claim(ports->claims, &request, numbers, err);
+	if (rc < 0)
+		return rc;
+	if (lacks_coordinator)
+		ports->coordinator_port = numbers[0];
+	assign_missing_ports(ports, job, numbers + lacks_coordinator);
+	return 0;
+}
+
+/* Gives the replica its address. The first call claims a port for every replica of the job that has
+ * none, and one where rank 0 meets the others; all or none. They stay over restarts. */
+static int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
+			       int index, struct err *err)
+{
+	struct local_address *address = find_local_address(ports, role, index);
+
+	if (!address) {
+		int rc = claim_missing(ports, job, err);
+
+		if (rc < 0)
+			return rc;
+		address = find_local_address(ports, role, index);
+	}
+	if (!address)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, role, index);
+	address->is_published = true;
+	return 0;
+}
+
+static void local_ports_done(struct local_ports *ports)
+{
+	for (size_t i = 0; i < ports->n_addresses; i++) {
+		free(ports->addresses[i].role);
+		free(ports->addresses[i].text);
+	}
+	free(ports->addresses);
+	port_reservations_done(&ports->reserved);
+	*ports = (struct local_ports){.claims = ports->claims, .are_private = ports->are_private};
+}
+
+/* Releases all ports; no process may listen on them any longer. */
+static int local_ports_release(struct local_ports *ports, const char *uid, struct err *err)
+{
+	if (ports->coordinator_port == 0)
+		return 0;
+	int rc = ports->claims->functions->release(ports->claims, CLAIM_PORT, uid, err);
+
+	if (rc == 0)
+		local_ports_done(ports);
+	return rc;
+}
+
+/* Withdraws it; with the last address all ports are released in the store. */
+static int local_ports_unpublish(struct local_ports *ports, const char *uid, const char *role,
+				 int index, struct err *err)
+{
+	struct local_address *address = find_local_address(ports, role, index);
+
+	if (address)
+		address->is_published = false;
+	for (size_t i = 0; i < ports->n_addresses; i++)
+		if (ports->addresses[i].is_published)
+			return 0;
+	return local_ports_release(ports, uid, err);
+}
+
+static void local_ports_observe(const struct local_ports *ports, struct arena *arena,
+				struct observed *observed)
+{
+	observed->addresses =
+		arena_take_array(arena, ports->n_addresses, sizeof(*observed->addresses));
+	for (size_t i = 0; i < ports->n_addresses; i++) {
+		const struct local_address *address = &ports->addresses[i];
+
+		if (address->is_published)
+			observed->addresses[observed->n_addresses++] = (struct observed_address){
+				.role = arena_copy_text(arena, address->role),
+				.index = address->index,
+				.address = arena_copy_text(arena, address->text),
+			};
+	}
+}
+
+/* The addresses of all replicas, for the environment of the job's processes; lives in the arena. */
+static struct tf_cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
+					     struct arena *arena)
+{
+	struct tf_cluster_address *addresses =
+		arena_take_array(arena, ports->n_addresses, sizeof(*addresses));
+	size_t count = 0;
+
+	for (size_t i = 0; i < ports->n_addresses; i++) {
+		const struct local_address *known = &ports->addresses[i];
+		const struct role *role = job_role(job, known->role);
+
+		if (role && known->index < role->replicas)
+			addresses[count++] =
+				(struct tf_cluster_address){known->role, known->index, known->text};
+	}
+	return (struct tf_cluster){
+		.job = job,
+		.addresses = addresses,
+		.n_addresses = count,
+		.coordinator_host = HOST,
+		.coordinator_port = ports->coordinator_port,
+	};
+}
+
+/* The back end. */
 
 struct local {
 	struct backend backend; /* first, so that a pointer to one is a pointer to the other */
@@ -174,7 +389,7 @@ static char *error_file_of(const struct local *local, const char *role, int inde
 			     ? output_copies_error_file(local->settings.copies, &name)
 			     : NULL;
 
-	return file ? file : local_start_file(folder, role, index, attempt, LOCAL_ERROR_FILE);
+	return file ? file : job_attempt_file(folder, role, index, attempt, LOCAL_ERROR_FILE);
 }
 
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
@@ -208,7 +423,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
-	replica->stop_file = local_start_file(folder, action->role, action->index, action->attempt,
+	replica->stop_file = job_attempt_file(folder, action->role, action->index, action->attempt,
 					      LOCAL_STOP_FILE);
 	if (input->fd && input->name.index == replica->index &&
 	    text_equals(input->name.role, replica->role))
@@ -243,19 +458,16 @@ static void kill_overdue(void *data)
 
 static void end_those_that_left(struct local *local, bool has_children)
 {
-	switch (local_replicas_end_left(&local->replicas, has_children)) {
-	case LOCAL_CHECK_NONE:
-		return;
-	case LOCAL_CHECK_UNCLEAR:
-		/* That is so for less than a millisecond, unless the process hangs in the kernel:
-		 * the pauses double. */
+	enum local_check result = local_replicas_end_left(&local->replicas, has_children);
+
+	/* That is so for less than a millisecond, unless the process hangs in the kernel: the
+	 * pauses double. */
+	if (result == LOCAL_CHECK_UNCLEAR)
 		loop_timer_arm_after(local->look_timer,
 				     backoff_pause(FIRST_CHECK_DELAY, LAST_CHECK_DELAY,
 						   ++local->n_unclear_looks));
+	if (result != LOCAL_CHECK_DONE)
 		return;
-	case LOCAL_CHECK_DONE:
-		break;
-	}
 	local->n_unclear_looks = 0;
 	loop_timer_arm(local->look_timer, INSTANT_NEVER);
 	arm_kill_timer(local);
@@ -474,7 +686,7 @@ struct backend *backend_local_new(const struct backend_local_settings *settings)
 	local->stacks.on_kept = notify_local_news;
 	local->stacks.data = local;
 	local->cores = cores_real();
-	local_replicas_init(&local->replicas);
+	local->replicas.oom_kills = oom_kill_count();
 	return &local->backend;
 }
 

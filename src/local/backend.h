@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/loop.h"
 #include "jobs/backend.h"
 #include "logs/folder.h"

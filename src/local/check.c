@@ -7,8 +7,6 @@
 #include "reconcile/gpu_assignment.h"
 #include "spec/cluster_spec.h"
 
-#include <string.h>
-
 /* Index of the training container among those of the template. */
 static size_t container_position(const struct role *role)
 {

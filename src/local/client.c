@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "jobs/orphaned_job.h"
@@ -17,8 +16,6 @@
 #include "store/store.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct client_local {
 	struct client base;
@@ -216,53 +213,44 @@ static int refuse_elsewhere(const struct store_record *record, struct err *err)
 		       record->name, id.host);
 }
 
-static int read_patched(const struct store_record *record, const struct json *patch,
-			struct job **ret_job, struct err *err)
+/* The job with the patch; NULL: the change itself reports the error in it. */
+static struct job *read_patched(const struct store_record *record, const struct json *patch)
 {
 	struct json *document CLEANUP(json_cleanup) = NULL;
-	int rc = json_read(record->document, strlen(record->document), &document, err);
-
-	if (rc < 0)
-		return rc;
-	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
-	struct text text CLEANUP(text_done) = {0};
 	struct store_record changed = *record;
+	struct job *job = NULL;
 
-	json_add_compact(&text, patched);
-	changed.document = text.bytes;
-	return record_read_job(&changed, ret_job, err);
+	if (json_read(record->document, strlen(record->document), &document, NULL) < 0)
+		return NULL;
+	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
+	char *text CLEANUP(mem_free_text) = json_compact_text(patched);
+
+	changed.document = text;
+	return record_read_job(&changed, &job, NULL) < 0 ? NULL : job;
 }
 
-/* The job would wait for them, after a synchronous one has already stopped its processes to be
- * scaled. */
-static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
-			       const struct json *patch, struct err *err)
+/* The processes of an elastic job are known to other machines. Without GPUs the job would wait for
+ * them, after a synchronous one has already stopped its processes to be scaled. */
+static int refuse_patch(const struct client_local *client, const struct store_record *record,
+			const struct json *patch, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = read_patched(record, patch);
 	struct text told CLEANUP(text_done) = {0};
 	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
 	struct gpus gpus = {0};
 
+	if (!job)
+		return 0;
+	if (job->elastic_id)
+		return err_set(err, ERR_REFUSED,
+			       "job '%s' is this machine's part of the elastic job '%s' and always "
+			       "has the number of processes it was launched with",
+			       record->name, job->elastic_id);
 	/* The patch adds replicas, or ends a suspension. */
 	if (json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true))
 		machine_gpus_find(NULL, arena, &gpus);
-	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
-		return 0; /* the change itself reports the error in the job */
-	return machine_gpus_check(&gpus, job, client->store, &told, err);
-}
-
-/* Other machines know its processes. */
-static int refuse_part(const struct store_record *record, const struct json *patch, struct err *err)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
-
-	if (read_patched(record, patch, &job, NULL) < 0 || !job->elastic_id)
-		return 0;
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' is this machine's part of the elastic job '%s' and always has the "
-		       "number of processes it was launched with",
-		       record->name, job->elastic_id);
+	return gpus.count ? machine_gpus_check(&gpus, job, client->store, &told, err) : 0;
 }
 
 static int local_patch(struct client *base, const char *name, const struct json *patch,
@@ -275,9 +263,7 @@ static int local_patch(struct client *base, const char *name, const struct json 
 	if (rc == 0)
 		rc = refuse_elsewhere(&record, err);
 	if (rc == 0)
-		rc = refuse_part(&record, patch, err);
-	if (rc == 0)
-		rc = refuse_without_gpus(client, &record, patch, err);
+		rc = refuse_patch(client, &record, patch, err);
 	if (rc == 0)
 		rc = record_patch(client->store, name, patch, err);
 	if (rc == 0)

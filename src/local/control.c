@@ -8,17 +8,11 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define SOCKET_NAME "socket"
 #define WATCHERS_MAX 64
@@ -141,9 +135,8 @@ static bool is_same_user(int fd)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return false;
-	return peer.uid == geteuid() || peer.uid == 0;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
 /* A client sends its line at once: one that does not gives way. */
@@ -240,8 +233,7 @@ void control_close(struct control *control)
 	if (control->fd < 0)
 		return;
 	unlinkat(control->folder_fd, SOCKET_NAME, 0);
-	close(control->fd);
-	control->fd = -1;
+	file_close(&control->fd);
 }
 
 void control_free(struct control *control)
@@ -251,8 +243,7 @@ void control_free(struct control *control)
 	control_close(control);
 	while (control->connections)
 		connection_free(control->connections);
-	if (control->folder_fd >= 0)
-		close(control->folder_fd);
+	file_close(&control->folder_fd);
 	free(control);
 }
 

@@ -8,10 +8,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/loop.h"
 
-#include <stdint.h>
 #include <sys/types.h>
 
 /* The supervisor's side. */

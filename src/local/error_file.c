@@ -1,13 +1,8 @@
 #include "local/error_file.h"
 
 #include "base/json.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "spec/limits.h"
-
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define LONGEST_ERROR ((size_t) 256 * 1024)
 

@@ -6,10 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "status/exception.h"
-
-#include <stddef.h>
 
 /* Adds its stack, or else its message, as if it were printed last, unless it was. At most `most`
  * lines stay. A file that is missing, no regular one, or not such JSON adds nothing. */

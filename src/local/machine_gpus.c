@@ -1,8 +1,217 @@
 #include "local/machine_gpus.h"
 
-#include "io/gpu_list.h"
+#include "base/exit_code.h"
+#include "io/child.h"
+#include "io/file.h"
+#include "io/loop.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* The list of the NVIDIA driver. */
+
+#define LIBRARY "libnvidia-ml.so.1"
+#define PROGRAM "nvidia-smi"
+#define ANSWER_LIMIT 65536
+/* A driver that no process keeps initialized takes a few seconds for its first answer. */
+#define TIME_LIMIT (15 * MSEC_PER_SECOND)
+
+/* Signs of a driver: its module, its device, that of WSL, its program. */
+static bool is_driver_likely(void)
+{
+	static const char *const signs[] = {"/proc/driver/nvidia", "/dev/nvidiactl", "/dev/dxg"};
+	const struct child_start program = {.program = PROGRAM, .environment = environ};
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (access(signs[i], F_OK) == 0)
+			return true;
+	return child_check_program(&program, NULL) == 0;
+}
+
+/* The other process: its output is the answer. */
+
+/* The functions used of nvml.h; each returns 0 for success. */
+struct nvml {
+	int (*init)(void);
+	int (*driver_version)(char *version, unsigned size);
+	int (*count)(unsigned *count);
+	int (*device)(unsigned index, void **device);
+	int (*name)(void *device, char *name, unsigned size);
+	int (*uuid)(void *device, char *uuid, unsigned size);
+	int (*mig_count)(void *device, unsigned *count); /* NULL in old versions, as is the next
+							    one */
+	int (*mig_device)(void *device, unsigned index, void **mig_device);
+};
+
+#define NVML_TEXT_SIZE 96
+
+static bool open_nvml(struct nvml *nvml)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return false;
+	*(void **) &nvml->init = dlsym(library, "nvmlInit_v2");
+	*(void **) &nvml->driver_version = dlsym(library, "nvmlSystemGetDriverVersion");
+	*(void **) &nvml->count = dlsym(library, "nvmlDeviceGetCount_v2");
+	*(void **) &nvml->device = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+	*(void **) &nvml->name = dlsym(library, "nvmlDeviceGetName");
+	*(void **) &nvml->uuid = dlsym(library, "nvmlDeviceGetUUID");
+	*(void **) &nvml->mig_count = dlsym(library, "nvmlDeviceGetMaxMigDeviceCount");
+	*(void **) &nvml->mig_device = dlsym(library, "nvmlDeviceGetMigDeviceHandleByIndex");
+	return nvml->init && nvml->driver_version && nvml->count && nvml->device && nvml->name &&
+	       nvml->uuid;
+}
+
+static void print_mig_devices(const struct nvml *nvml, void *device)
+{
+	char uuid[NVML_TEXT_SIZE];
+	unsigned count = 0;
+	void *mig_device;
+
+	if (!nvml->mig_count || !nvml->mig_device || nvml->mig_count(device, &count))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (!nvml->mig_device(device, i, &mig_device) &&
+		    !nvml->uuid(mig_device, uuid, sizeof(uuid)))
+			printf("  MIG - Device %u: (UUID: %s)\n", i, uuid);
+}
+
+static bool print_by_nvml(void)
+{
+	char version[NVML_TEXT_SIZE], name[NVML_TEXT_SIZE], uuid[NVML_TEXT_SIZE];
+	struct nvml nvml;
+	unsigned count = 0;
+	void *device;
+
+	if (!open_nvml(&nvml) || nvml.init() || nvml.count(&count))
+		return false;
+	if (!nvml.driver_version(version, sizeof(version)))
+		printf("Driver Version: %s\n", version);
+	for (unsigned i = 0; i < count; i++) {
+		if (nvml.device(i, &device) || nvml.uuid(device, uuid, sizeof(uuid)))
+			continue; /* it has fallen off the bus */
+		if (nvml.name(device, name, sizeof(name)))
+			name[0] = '\0';
+		printf("GPU %u: %s (UUID: %s)\n", i, name, uuid);
+		print_mig_devices(&nvml, device);
+	}
+	return true;
+}
+
+NORETURN static void answer(int output_fd)
+{
+	char *const arguments[] = {PROGRAM, "-L", NULL};
+	const struct child_start program = {
+		.program = PROGRAM,
+		.arguments = arguments,
+		.environment = environ,
+	};
+	int nothing = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(nothing, STDIN_FILENO);
+	dup2(output_fd, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	if (print_by_nvml())
+		_exit(fflush(stdout) ? 1 : 0);
+	(void) child_exec(&program, NULL);
+	_exit(EXIT_NO_PROGRAM);
+}
+
+/* Our side. */
+
+/* Reads to the end. False after the time limit, or too much output. */
+static bool read_gpu_query_output(int fd, instant until, struct text *text)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	char part[4096];
+
+	for (;;) {
+		msec left = instant_since(loop_monotonic_now(), until);
+		int n_ready = left > 0 ? poll(&readable, 1, (int) left) : 0;
+
+		if (n_ready < 0 && errno == EINTR)
+			continue;
+		ssize_t n = n_ready > 0 ? read(fd, part, sizeof(part)) : -1;
+
+		if (n == 0)
+			return true;
+		if (n < 0 || text->len + (size_t) n > ANSWER_LIMIT)
+			return false;
+		text_add_bytes(text, part, (size_t) n);
+	}
+}
+
+/* The driver may hang while the other process releases its devices: the answer is complete by
+ * then. */
+static bool has_ended_by(pid_t pid, instant until)
+{
+	int process_fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd end = {.fd = process_fd, .events = POLLIN};
+	int n_ready;
+
+	if (process_fd < 0)
+		return true; /* without pidfds, its exit is waited for */
+	do
+		n_ready = poll(&end, 1, loop_milliseconds_until(until));
+	while (n_ready < 0 && errno == EINTR);
+	return n_ready > 0;
+}
+
+/* A process that hangs in the kernel survives even SIGKILL: then it is not waited for. */
+static int collect_gpu_query(pid_t pid, int fd, struct text *text, struct err *err)
+{
+	instant until = loop_instant_after(TIME_LIMIT);
+	bool is_over = read_gpu_query_output(fd, until, text) && has_ended_by(pid, until);
+	int status = -1;
+
+	if (!is_over)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, is_over ? 0 : WNOHANG) < 0 && errno == EINTR)
+		;
+	if (!is_over)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the NVIDIA driver does not answer within %d s",
+			       (int) (TIME_LIMIT / MSEC_PER_SECOND));
+	if (status != 0)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the NVIDIA driver does not respond; for details: '" PROGRAM "'");
+	return 0;
+}
+
+/* Appends the output of `nvidia-smi -L`: from NVML (libnvidia-ml.so.1), else from that program.
+ * NVML is opened in a separate process, because the driver may hang or crash. Without a sign of a
+ * driver, this costs a few system calls, and nothing is appended. ERR_UNREACHABLE: there is a
+ * driver, and it does not respond. */
+static int gpu_list_read(struct text *text, struct err *err)
+{
+	int ends[2];
+
+	if (!is_driver_likely())
+		return 0;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot list the GPUs");
+	pid_t pid = fork();
+
+	if (pid == 0)
+		answer(ends[1]);
+	int fd CLEANUP(file_close) = ends[0];
+
+	close(ends[1]);
+	if (pid < 0)
+		return err_set_errno(err, errno, "cannot list the GPUs");
+	return collect_gpu_query(pid, fd, text, err);
+}
+
+/* Those that may be assigned, and who holds them. */
 
 void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus)
 {
@@ -65,9 +274,11 @@ int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char
 	return 0;
 }
 
-int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct claims *claims,
-			const struct gpu_assignment *last, struct arena *arena,
-			struct gpu_assignment *ret_deal, struct text *told, struct err *err)
+/* gpu_assignment_create with the GPUs that other jobs do not hold. */
+static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
+			       struct claims *claims, const struct gpu_assignment *last,
+			       struct arena *arena, struct gpu_assignment *ret_deal,
+			       struct text *told, struct err *err)
 {
 	struct text holders CLEANUP(text_done) = {0};
 	gpu_set held, free;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "reconcile/gpu_assignment.h"
 #include "spec/gpus.h"
 #include "store/store.h"
@@ -19,12 +18,6 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 /* The same for a caller without an open store. */
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
-
-/* gpu_assignment_create with the GPUs that other jobs do not hold. Messages are added to `told`. */
-int machine_gpus_assign(const struct gpus *gpus, const struct job *job, struct claims *claims,
-			const struct gpu_assignment *last, struct arena *arena,
-			struct gpu_assignment *ret_deal, struct text *told,
-			struct err *err) MUST_USE;
 
 /* The GPUs that other owners hold; adds who they are: "job 'x' holds 0,1; job 'y' holds 2". */
 int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char *own_uid,

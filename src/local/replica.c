@@ -5,7 +5,6 @@
 #include "io/control_group.h"
 #include "io/file.h"
 #include "io/log.h"
-#include "io/loop.h"
 #include "io/process.h"
 #include "jobs/processes.h"
 #include "local/start.h"
@@ -13,13 +12,8 @@
 #include "status/failure_words.h"
 #include "status/stacks.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define TENSORFLOW_LIBRARY "/libtensorflow"
 #define BEFORE_SEARCH MSEC_PER_SECOND
@@ -222,11 +216,6 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 }
 
 /* All attempts. */
-
-void local_replicas_init(struct local_replicas *replicas)
-{
-	*replicas = (struct local_replicas){.oom_kills = oom_kill_count()};
-}
 
 void local_replicas_done(struct local_replicas *replicas)
 {

@@ -5,15 +5,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "io/child.h"
 #include "io/loop.h"
 #include "jobs/stacks_asker.h"
 #include "local/replica_output.h"
 #include "reconcile/plan.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 enum local_stage {
@@ -83,7 +80,6 @@ struct local_replicas {
 	int64_t oom_kills; /* how many OOM kills of the kernel's count are already attributed */
 };
 
-void local_replicas_init(struct local_replicas *replicas);
 void local_replicas_done(struct local_replicas *replicas);
 void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
 /* Removes an attempt that has exited; others stay. */

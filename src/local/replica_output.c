@@ -3,11 +3,6 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /* Size of one read. Larger ones were no faster, and cost memory. */
 #define CHUNK_SIZE (64 * 1024)
 /* A pipe that gives less than half of its size is not read for this long, so that more can collect;
@@ -52,50 +47,6 @@ struct replica_output {
 	bool is_resting;
 	struct replica_output *next_resting;
 };
-
-static void read_rested(void *data);
-
-/* The size that all our pipes together may have. */
-static size_t read_room(void)
-{
-	char *text CLEANUP(mem_free_text) = NULL;
-	size_t len;
-
-	if (file_read_whole(PIPES_OF_USER, 64, &text, &len, NULL))
-		return USUAL_PIPES_OF_USER / OUR_PART;
-	size_t pages = strtoul(text, NULL, 10); /* 0: no limit */
-
-	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
-}
-
-struct output_reader *output_reader_new(struct loop *loop, const struct output_listener *listener)
-{
-	struct output_reader *reader = mem_new(sizeof(*reader));
-
-	reader->loop = loop;
-	reader->listener = *listener;
-	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
-	reader->chunk = mem_new(CHUNK_SIZE);
-	reader->room = read_room();
-	output_reader_expect(reader, 1);
-	return reader;
-}
-
-void output_reader_expect(struct output_reader *reader, size_t n_pipes)
-{
-	reader->pipe_size = LARGEST_PIPE;
-	while (reader->pipe_size > USUAL_PIPE && reader->pipe_size * n_pipes > reader->room)
-		reader->pipe_size /= 2;
-}
-
-void output_reader_free(struct output_reader *reader)
-{
-	if (!reader)
-		return;
-	loop_watch_free(reader->rest_timer);
-	free(reader->chunk);
-	free(reader);
-}
 
 static void write_replica_output(struct replica_output *output, size_t len)
 {
@@ -225,6 +176,44 @@ static void read_rested(void *data)
 		else if (output->watch)
 			loop_watch_enable(output->watch, true);
 	}
+}
+
+/* The size that all our pipes together may have. */
+static size_t read_room(void)
+{
+	char *text CLEANUP(mem_free_text) = file_read_text(PIPES_OF_USER);
+	size_t pages = text ? strtoul(text, NULL, 10) : 0; /* 0: no limit, or unknown */
+
+	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
+}
+
+struct output_reader *output_reader_new(struct loop *loop, const struct output_listener *listener)
+{
+	struct output_reader *reader = mem_new(sizeof(*reader));
+
+	reader->loop = loop;
+	reader->listener = *listener;
+	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
+	reader->chunk = mem_new(CHUNK_SIZE);
+	reader->room = read_room();
+	output_reader_expect(reader, 1);
+	return reader;
+}
+
+void output_reader_expect(struct output_reader *reader, size_t n_pipes)
+{
+	reader->pipe_size = LARGEST_PIPE;
+	while (reader->pipe_size > USUAL_PIPE && reader->pipe_size * n_pipes > reader->room)
+		reader->pipe_size /= 2;
+}
+
+void output_reader_free(struct output_reader *reader)
+{
+	if (!reader)
+		return;
+	loop_watch_free(reader->rest_timer);
+	free(reader->chunk);
+	free(reader);
 }
 
 /* The kernel rejects it if the user's pipes are large already: then the size stays. */

@@ -8,8 +8,6 @@
 #include "spec/environment.h"
 #include "spec/gpus.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PYTHON_PATH "PYTHONPATH"
@@ -20,14 +18,6 @@ char *local_start_mark(const char *uid, const char *role, int index, int attempt
 	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
 
 	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
-}
-
-char *local_start_file(const char *report_folder, const char *role, int index, int attempt,
-		       const char *ending)
-{
-	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
-
-	return mem_format("%s/%s%s", report_folder, name, ending);
 }
 
 /* gRPC, and so TensorFlow, sends even local connections through the proxy of http_proxy, which does
@@ -71,7 +61,7 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 	char *path CLEANUP(mem_free_text) =
 		mem_format("%s%s%s", hook, has_own ? ":" : "", has_own ? own : "");
 	char *file CLEANUP(mem_free_text) =
-		stacks_file_path(job_folder, role->name, index, attempt);
+		job_attempt_file(job_folder, role->name, index, attempt, STACKS_FILE);
 
 	environment_set(declared, PYTHON_PATH, path);
 	environment_set(declared, PYTHON_STACKS_FILE, file);
@@ -99,7 +89,7 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 	const char *visible = machine->visible_gpus;
 	char *mark CLEANUP(mem_free_text) =
 		local_start_mark(cluster->job->uid, role->name, index, attempt);
-	char *stop_file CLEANUP(mem_free_text) = local_start_file(
+	char *stop_file CLEANUP(mem_free_text) = job_attempt_file(
 		cluster->report_folder, role->name, index, attempt, LOCAL_STOP_FILE);
 
 	if (visible)
@@ -130,33 +120,6 @@ static void declare(const struct tf_cluster *cluster, const struct role *role, i
 	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
 }
 
-static bool is_declared(const struct environment *declared, const char *entry)
-{
-	size_t len = strcspn(entry, "=");
-
-	for (size_t i = 0; i < declared->count; i++)
-		if (strncmp(declared->entries[i], entry, len) == 0 &&
-		    declared->entries[i][len] == '=')
-			return true;
-	return false;
-}
-
-static char *const *merge_environment(const struct environment *declared, struct arena *arena)
-{
-	size_t n_own = 0, count = 0;
-
-	while (environ[n_own])
-		n_own++;
-	char **entries = arena_take_array(arena, n_own + declared->count + 1, sizeof(*entries));
-
-	for (size_t i = 0; i < n_own; i++)
-		if (!is_declared(declared, environ[i]))
-			entries[count++] = environ[i];
-	for (size_t i = 0; i < declared->count; i++)
-		entries[count++] = arena_copy_text(arena, declared->entries[i]);
-	return entries;
-}
-
 static size_t count_texts(const char *const *texts)
 {
 	size_t count = 0;
@@ -164,6 +127,18 @@ static size_t count_texts(const char *const *texts)
 	while (texts && texts[count])
 		count++;
 	return count;
+}
+
+static char *const *merge_environment(const struct environment *declared, struct arena *arena)
+{
+	char **merged CLEANUP(mem_free_any) =
+		own_environment_with((const char *const *) declared->entries);
+	size_t count = count_texts((const char *const *) merged);
+	char **entries = arena_take_array(arena, count + 1, sizeof(*entries));
+
+	for (size_t i = 0; i < count; i++)
+		entries[i] = arena_copy_text(arena, merged[i]);
+	return entries;
 }
 
 static size_t expand_into(char **expanded, const char *const *texts,

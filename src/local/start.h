@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "io/child.h"
 #include "spec/tf_cluster.h"
 
@@ -30,11 +29,8 @@ void local_start_describe(const struct tf_cluster *cluster, const struct role *r
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
 char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;
-/* The file of an attempt with this ending. Caller frees. */
-char *local_start_file(const char *report_folder, const char *role, int index, int attempt,
-		       const char *ending) MUST_USE;
-/* An attempt may leave its error there, unless the user chose another place: that of
- * torch.distributed.elastic's `record`. */
+/* Endings of files (job_attempt_file). An attempt may leave its error in the first, unless the user
+ * chose another place: that of torch.distributed.elastic's `record`. */
 #define LOCAL_ERROR_FILE ".error.json"
 /* It is created when the attempt is asked to exit, for a script that cannot handle the signal: its
  * MUSTER_STOP_FILE. */

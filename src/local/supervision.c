@@ -16,15 +16,12 @@
 #include "jobs/record.h"
 #include "jobs/registration.h"
 #include "jobs/state_folder.h"
-#include "local/backend.h"
 #include "local/control.h"
 #include "reconcile/reconcile.h"
 #include "spec/limits.h"
 #include "store/store.h"
-#include "supervise/supervision.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
@@ -364,9 +361,7 @@ static void free_local_supervision(struct local_supervision *supervision)
 /* A directory that cannot be removed stays; a report would not help. */
 static void remove_folder(const struct supervisor_request *request)
 {
-	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
-
-	(void) ignored;
+	(void) !state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
 }
 
 /* Records the job (which has its uid) and supervises it. `started` (may be NULL) is called once,

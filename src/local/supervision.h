@@ -3,14 +3,11 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "elastic/agent.h"
 #include "local/backend.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
-#include "supervise/request.h"
-
-#include <stdbool.h>
+#include "supervise/supervision.h"
 
 struct supervisor_request {
 	struct supervision_request base;

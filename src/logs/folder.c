@@ -1,19 +1,12 @@
 #include "logs/folder.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int log_folder_lock(const char *folder)
 {
@@ -49,32 +42,23 @@ int attached_logs_create(const char *job_folder, char **ret_folder, struct err *
 /* A file that cannot be moved stays where it is: the earlier logs are as good. */
 static void move_files(int job_fd, int fd)
 {
-	DIR *list = fdopendir(dup(fd));
+	DIR *list CLEANUP(folder_close) = fdopendir(dup(fd));
 
-	if (!list)
-		return;
-	for (const struct dirent *entry; (entry = readdir(list));)
+	for (const struct dirent *entry; list && (entry = readdir(list));)
 		if (entry->d_name[0] != '.')
 			renameat(fd, entry->d_name, job_fd, entry->d_name);
-	closedir(list);
 }
 
 void attached_logs_end(const char *job_folder, const char *folder, bool is_kept)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	int job_fd = open(job_folder, flags);
-	int fd = open(folder, flags);
+	int job_fd CLEANUP(file_close) = open(job_folder, flags);
+	int fd CLEANUP(file_close) = open(folder, flags);
 
 	if (is_kept && job_fd >= 0 && fd >= 0)
 		move_files(job_fd, fd);
-	if (fd >= 0)
-		close(fd);
-	if (job_fd < 0)
-		return;
-	int ignored = folder_remove(job_fd, strrchr(folder, '/') + 1, NULL);
-
-	(void) ignored;
-	close(job_fd);
+	if (job_fd >= 0)
+		(void) !folder_remove(job_fd, strrchr(folder, '/') + 1, NULL);
 }
 
 /* Time stamps of files have the resolution of the kernel's tick, 1 to 10 ms. A directory that is

@@ -2,12 +2,8 @@
  * may write there. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <time.h>
 
 /* Names of log files: ROLE-INDEX.ATTEMPT.log for one attempt of a replica, ….index for its index,

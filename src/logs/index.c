@@ -4,8 +4,6 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static_assert(sizeof(struct log_record) == LOG_RECORD_SIZE, "records are read as they lie");
 

@@ -6,12 +6,6 @@
 #include "io/folder.h"
 #include "spec/output_path.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define DEFAULT_PREFIX "[${role_name}${local_rank}]:"
 #define LONGEST_HOST_NAME 256
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

@@ -3,12 +3,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Where the two streams of a job's processes go when a user keeps them apart: on muster's own
  * stdout and stderr, and into files. Each process may have its own rule, as with torchrun.

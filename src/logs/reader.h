@@ -9,16 +9,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "logs/folder.h"
-#include "logs/pattern.h"
 #include "logs/stream.h"
 #include "logs/unsaved_output.h"
 #include "status/exception.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The selected lines. */
 struct log_selection {

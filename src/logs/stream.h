@@ -8,13 +8,8 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "logs/unsaved_output.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The stored output of one attempt of a replica, read by offset while it may still grow. Follows
  * rotation, and knows the time of each byte. */
@@ -33,16 +28,8 @@ int64_t log_attempt_end(const struct log_attempt *attempt);
  * away, *offset advances to the next existing one. */
 size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *bytes, size_t len);
 
-/* When the byte at `offset` was written; *ret_until as in log_cursor_time. Cheap when offsets
- * increase. */
-msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until);
-/* When its newest bytes were written, within a few milliseconds; MSEC_UNSET before the first. */
-msec log_attempt_last_time(const struct log_attempt *attempt);
 /* Offset of the first byte written at `since` or later (as precisely as the index knows). */
 int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since);
-
-/* The writer closed the log, and nothing follows `offset`. */
-bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset);
 
 struct log_line {
 	const struct log_name *name; /* the replica; set by log_reader */
@@ -58,16 +45,12 @@ struct log_line {
 
 struct log_stream;
 
-/* Reads `take_attempt` from `offset` on. `line_limit`: length of a piece, usually LIMIT_LOG_LINE.
- */
+/* Reads `take_attempt` from `offset` on, and after the end of the file the output that it could not
+ * take (borrowed; NULL: only the file). `line_limit`: length of a piece, usually LIMIT_LOG_LINE. */
 struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
-				  size_t line_limit) MUST_USE;
+				  size_t line_limit, const struct unsaved_output *unsaved_output,
+				  const struct log_name *name) MUST_USE;
 void log_stream_free(struct log_stream *stream); /* NULL is fine */
-/* After the end of the file, also reads the output that the file could not take. `unsaved_output`
- * is borrowed. */
-void log_stream_add_unsaved_output(struct log_stream *stream,
-				   const struct unsaved_output *unsaved_output,
-				   const struct log_name *name);
 
 /* The next complete line (or piece); false when there is none for now. */
 bool log_stream_next(struct log_stream *stream, struct log_line *ret_line);
@@ -78,5 +61,6 @@ bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line);
 
 /* Nothing more will follow: the writer closed the log, and all of it was read. */
 bool log_stream_is_complete(const struct log_stream *stream);
-/* When the newest bytes of the log were written, whether they were read or not. */
+/* When the newest bytes of the log were written, within a few milliseconds, whether they were read
+ * or not. */
 msec log_stream_last_time(const struct log_stream *stream);

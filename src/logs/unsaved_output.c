@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <string.h>
-
 /* With more than this, a program waits. */
 #define ENOUGH ((size_t) 128 * 1024)
 

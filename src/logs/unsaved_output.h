@@ -9,9 +9,6 @@
 #include "base/own.h"
 #include "logs/folder.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct unsaved_output; /* of all logs of one job */
 struct unsaved_attempt_output; /* of one attempt */
 

@@ -8,13 +8,8 @@
 #include "logs/output_copies.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The least time in milliseconds between two index records. A replica that prints without pause
  * costs 200 small writes a second, and lines of two replicas merge in their order. */

@@ -11,13 +11,8 @@
 
 #include "base/err.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "logs/folder.h"
 #include "logs/unsaved_output.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct log_writer;
 struct output_copies; /* logs/output_copies.h */

@@ -3,7 +3,7 @@
  * The cost of an expression per byte follows from its length when its repeats are written out:
  * "(a{1,200}){1,200}" stands for 40,000 letters, and three levels of that fill any memory.
  * Back-references need a time that doubles with each byte. Both are rejected before a search; the
- * rest is linear (logs/pattern.h). */
+ * rest is linear (logs/reader.c). */
 #pragma once
 
 #include "base/err.h"

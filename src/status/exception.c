@@ -3,13 +3,8 @@
 #include "status/exception.h"
 
 #include "base/line_text.h"
-#include "base/own.h"
-#include "base/text.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 /* Compares character by character: 0 matches a digit, any other character itself. */
 static bool begins_like(const char *line, const char *pattern)
@@ -120,9 +115,7 @@ static const char *skip_margin(const char *line)
 
 	if (text_starts_with(mark, "+-"))
 		return NULL;
-	if (mark[0] != '|')
-		return line;
-	return mark + 1 + (mark[1] == ' ');
+	return mark[0] == '|' ? mark + 1 + (mark[1] == ' ') : line;
 }
 
 /* By spaces, or by a frame drawn around it: U+2500 to U+257F. */

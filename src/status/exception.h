@@ -10,9 +10,6 @@
 #include "base/mem.h"
 #include "base/msec.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The last lines that a program printed, oldest first. */
 struct printed {
 	const char **lines;

@@ -1,9 +1,6 @@
 #include "status/failure_words.h"
 
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stddef.h>
 
 struct word {
 	const char *reason;

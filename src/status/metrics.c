@@ -5,8 +5,6 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MICROSECONDS 1000000
 #define OTHER_REASON "Other"
@@ -32,12 +30,6 @@ static void add_metric_header(struct text *text, const char *name, const char *t
 	text_addf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* Appends a name and the job's labels, open for more. */
-static void add_metric_name(struct text *text, const char *name, const struct job *job)
-{
-	text_addf(text, "%s{namespace=\"%s\",job=\"%s\"", name, job->name_space, job->name);
-}
-
 static int count_replicas(const struct status *status, const char *role, enum replica_state state)
 {
 	int count = 0;
@@ -48,31 +40,30 @@ static int count_replicas(const struct status *status, const char *role, enum re
 	return count;
 }
 
-static void write_replicas(const struct job *job, const struct status *status, struct text *text)
+/* `labels` are a job's, "namespace=…,job=…", here and below. */
+static void write_replicas(const struct job *job, const char *labels, const struct status *status,
+			   struct text *text)
 {
 	add_metric_header(text, "muster_job_replicas", "gauge",
 			  "Replicas of the job, by role and state.");
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const char *role = job->roles[i].name;
 
-		for (int state = 0; state < REPLICA_STATE_COUNT; state++) {
-			add_metric_name(text, "muster_job_replicas", job);
-			text_addf(text, ",role=\"%s\",state=\"%s\"} %d\n", role,
-				  replica_state_words[state],
+		for (int state = 0; state < REPLICA_STATE_COUNT; state++)
+			text_addf(text, "muster_job_replicas{%s,role=\"%s\",state=\"%s\"} %d\n",
+				  labels, role, replica_state_words[state],
 				  count_replicas(status, role, (enum replica_state) state));
-		}
 	}
 }
 
-static void write_restarts(const struct job *job, const struct status *status, struct text *text)
+static void write_restarts(const char *labels, const struct status *status, struct text *text)
 {
 	add_metric_header(text, "muster_job_restarts_total", "counter",
 			  "Restarts after failures: of the whole job, or of one of its replicas.");
-	add_metric_name(text, "muster_job_restarts_total", job);
-	text_addf(text, "} %d\n", status->restarts);
+	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
 }
 
-/* `labels` are a job's, "namespace=…,job=…", or empty. */
+/* `labels` may be empty. */
 static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
 	const char *comma = *labels ? "," : "";
@@ -93,11 +84,11 @@ static void write_passes(const char *labels, const struct metrics_passes *passes
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text)
 {
-	write_replicas(job, status, text);
 	char *labels CLEANUP(mem_free_text) =
 		mem_format("namespace=\"%s\",job=\"%s\"", job->name_space, job->name);
 
-	write_restarts(job, status, text);
+	write_replicas(job, labels, status, text);
+	write_restarts(labels, status, text);
 	write_passes(labels, passes, text);
 }
 

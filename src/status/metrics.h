@@ -6,8 +6,6 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-#include <stdint.h>
-
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_BUCKETS 5
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/backoff.h"
-#include "base/msec.h"
 
 #define RESTART_LONGEST_DELAY (60 * MSEC_PER_SECOND)
 /* After an attempt that lived this long the delays begin from 0 again. */

@@ -1,13 +1,9 @@
 #include "status/stacks.h"
 
-#include "base/json.h"
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "status/status.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define OUR_MARK "# "
 
@@ -323,13 +319,11 @@ void stacks_describe(const struct stacks *stacks, bool has_all_threads, struct t
 
 static struct json *stack_to_json(const struct stack *stack)
 {
-	struct json *object = json_new_object();
 	char *replica CLEANUP(mem_free_text) = mem_format("%s-%d", stack->role, stack->index);
+	struct json *object =
+		json_new_texts("replica", replica, "process", stack->process, "thread",
+			       stack->thread, "obstacle", stack->obstacle, NULL);
 
-	json_set_string(object, "replica", replica);
-	json_set_string(object, "process", stack->process);
-	json_set_string(object, "thread", stack->thread);
-	json_set_string(object, "obstacle", stack->obstacle);
 	for (size_t i = 0; i < stack->n_frames; i++)
 		json_append(json_array_at(object, "frames"), json_new_string(stack->frames[i]));
 	return object;

@@ -15,10 +15,6 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The stack of one thread, or why it cannot be shown. */
 struct stack {

@@ -3,10 +3,7 @@
 #include "status/status.h"
 
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <string.h>
 
 #define MOST_RANGES 8
 

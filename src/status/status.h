@@ -3,16 +3,7 @@
  * Only the reconciler writes it, from a decision. It is stored as JSON; times are RFC 3339. */
 #pragma once
 
-#include "base/err.h"
 #include "base/fields.h"
-#include "base/json.h"
-#include "base/mem.h"
-#include "base/msec.h"
-#include "base/own.h"
-#include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum condition_type {
 	CONDITION_CREATED,

@@ -3,15 +3,11 @@
 #include "supervise/background.h"
 
 #include "base/exit_code.h"
-#include "base/own.h"
 #include "io/file.h"
 #include "io/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ANSWER_STARTED 's'
 #define ANSWER_ERROR 'e'

@@ -4,10 +4,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/own.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
 
 /* Called in the daemon: notifies the parent that the work has started, once; later calls do
  * nothing. */

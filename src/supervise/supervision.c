@@ -65,7 +65,8 @@ void supervision_on_output(void *data)
 {
 	const struct supervision *supervision = data;
 
-	reporter_show_output(&supervision->reporter);
+	if (supervision->reporter.console)
+		console_on_output(supervision->reporter.console);
 }
 
 void supervision_on_trouble(const char *sentence, void *data)

@@ -3,8 +3,7 @@
 
 #include "base/text.h"
 #include "cli/kubernetes_program.h"
-#include "command/call.h"
-#include "command/compat.h"
+#include "command/command.h"
 #include "command/options.h"
 #include "compat/call.h"
 
