@@ -5,8 +5,9 @@
 #include "base/own.h"
 #include "base/text.h"
 
-#define QUANTITY_SUFFIXES "m k M G T P E Ki Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi" /* for faults  \
-										     */
+#define QUANTITY_SUFFIXES                                                                          \
+	"m k M G T P E Ki Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi" /* for faults                    \
+								   */
 
 /* Checks that a text is a quantity greater than zero, by the rules of
  * k8s.io/apimachinery/pkg/api/resource.ParseQuantity. ERR_INVALID shows a valid one, and a similar
