@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define DEFAULT_CONNECT_TIMEOUT (10 * MSEC_PER_SECOND)
 #define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)
@@ -111,10 +112,35 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 	return curl_easy_setopt(easy, option, &blob);
 }
 
+/* Where a system has the authorities that it trusts: libcurl knows only where it was built. The
+ * variable and the list are those of Go's crypto/x509 (root_unix.go, root_linux.go), and so
+ * kubectl's. NULL: unknown. */
+static const char *authorities_of_system(void)
+{
+	static const char *const files[] = {
+		"/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine */
+		"/etc/pki/tls/certs/ca-bundle.crt", /* Fedora, RHEL */
+		"/etc/ssl/ca-bundle.pem", /* SUSE */
+		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+		"/etc/ssl/cert.pem",
+	};
+	const char *named = getenv("SSL_CERT_FILE");
+
+	if (named && *named)
+		return named;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (access(files[i], R_OK) == 0)
+			return files[i];
+	return NULL;
+}
+
 static CURLcode set_trust(CURL *easy, const struct http_trust *trust)
 {
 	CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+	const char *authorities = trust && trust->authority ? NULL : authorities_of_system();
 
+	if (authorities)
+		code = code ? code : curl_easy_setopt(easy, CURLOPT_CAINFO, authorities);
 	if (!trust)
 		return code;
 	/* The given authorities are the only ones: the system's certificate directory, which

@@ -323,6 +323,15 @@ def test_a_server_of_another_authority_is_not_trusted(certificates, server_of):
     assert not server.exchanges
 
 
+def test_without_one_the_authorities_of_the_system_are_trusted(certificates, server_of):
+    server = server_of()
+    [got] = ask(server.url, env={**os.environ, "SSL_CERT_FILE": str(certificates / "authority.pem")})
+    assert got["body"] == "hello"
+    [got] = ask("--authority", certificates / "another.pem", server.url,
+                env={**os.environ, "SSL_CERT_FILE": str(certificates / "authority.pem")})
+    assert got["code"] == REFUSED
+
+
 def test_a_certificate_for_another_name_is_not_trusted_unless_that_name_was_given(certificates, server_of):
     server = server_of("elsewhere")
     [got] = ask("--authority", certificates / "authority.pem", server.url)
