@@ -221,17 +221,24 @@ WORLD_TEST(a_daemon_goes_on_when_its_own_middle_process_ends)
 	bool has_children;
 	pid_t leader;
 
-	/* The worker's child begins a session, starts the daemon, and ends after its parent did not
-	 * wait for it: both fall to us one after the other. */
-	assert_int_equal(start_shell(world,
-				     "(setsid sh -c 'sleep 1000 & echo $$ $!; read go < \"$0\"' "
-				     "\"$0\" & ) ; exec sleep 1000",
-				     &leader),
-			 0);
-	char *line CLEANUP(mem_free_text) = read_line(world);
+	/* The worker's child begins a session, starts the daemon, and ends when we say so, after
+	 * its parent is gone ("left"): both fall to us one after the other. */
+	char *go CLEANUP(mem_free_text) = mem_format("%s/go", world->folder);
+	const char *arguments[] = {
+		"sh", "-c",
+		"(setsid sh -c 'sleep 1000 & echo $$ $!; read go < \"$0\"' \"$0\" & ); "
+		"echo left; exec sleep 1000",
+		go, NULL};
+
+	assert_int_equal(mkfifo(go, 0600), 0);
+	assert_int_equal(start(world, arguments, NULL, &leader), 0);
+	char *one CLEANUP(mem_free_text) = read_line(world);
+	char *other CLEANUP(mem_free_text) = read_line(world);
+	const char *line = strcmp(one, "left") ? one : other;
 	pid_t middle = atoi(line), daemon = atoi(strchr(line, ' ') + 1);
 	struct process_identity identity;
 
+	close(open(go, O_WRONLY | O_CLOEXEC));
 	wait_for_end(middle);
 	assert_int_equal(process_identify(daemon, &identity, NULL), 0);
 	assert_true(process_find(&identity));
