@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* For what a job has printed, when its user does not want to wait any more. */
+#define LAST_OUTPUT_TIME MSEC_PER_SECOND
+
 /* Setting up. */
 
 static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
@@ -80,6 +83,10 @@ static void pass(void *data)
 {
 	struct supervision *supervision = data;
 
+	if (supervision->phase == SUPERVISION_CLOSING) {
+		loop_stop(supervision->loop);
+		return;
+	}
 	if (supervision->parts->begin_pass && !supervision->parts->begin_pass(supervision->data))
 		return;
 	exporter_begin_pass(supervision->exporter);
@@ -134,6 +141,7 @@ static void on_supervision_signal(int number, void *data)
 {
 	struct supervision *supervision = data;
 
+	supervision->is_left |= status_is_finished(&supervision->reporter.status);
 	if (supervision->phase == SUPERVISION_CLOSING) {
 		/* Only the terminal is still waited for, and a user who asks to stop does not want
 		 * to see it. */
@@ -212,7 +220,8 @@ void supervision_close(struct supervision *supervision)
 	struct reporter *reporter = &supervision->reporter;
 
 	supervision->phase = SUPERVISION_CLOSING;
-	loop_timer_arm(supervision->timer, INSTANT_NEVER);
+	loop_timer_arm(supervision->timer,
+		       supervision->is_left ? loop_instant_after(LAST_OUTPUT_TIME) : INSTANT_NEVER);
 	if (reporter->console)
 		console_finish(reporter->console, &reporter->status, on_drained, supervision);
 	else

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, read_until, replicas
+from conftest import BINARY, LIMIT, conditions, read_until, replicas
 from processes import parent_of
 
 
@@ -200,6 +200,18 @@ def test_a_reader_that_never_reads_again_is_left_by_an_interrupt(muster):
     read_until(process.stdout, "y")
     muster("wait", "job", code=0)
     process.terminate()
+    assert process.wait(LIMIT) == 0
+
+
+def test_such_a_reader_is_also_left_by_an_interrupt_before_the_last_replica_has_ended(muster, tmp_path):
+    """The job has ended with its worker; its parameter server is still being stopped."""
+    process = muster.start("run", "-w", "1", "--ps", "1", "--name", "job", *sh(
+        f"cd {tmp_path}; case $MUSTER_ROLE in ps) trap 'until [ -e go ]; do sleep 0.01; done; exit' TERM; touch ready; while :; do sleep 0.01; done;; esac; "
+        "until [ -e ready ]; do sleep 0.01; done; yes | head -1000000"))
+    read_until(process.stdout, "y")
+    muster.until("job", lambda job: "Succeeded" in conditions(job))
+    process.terminate()
+    (tmp_path / "go").touch()
     assert process.wait(LIMIT) == 0
 
 
