@@ -1,7 +1,9 @@
 """Tab in the real shells: bash, zsh and fish complete command lines of muster as muster itself says."""
 
 import fcntl
+import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -11,7 +13,7 @@ import termios
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT
+from conftest import BINARY, LIMIT
 
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
@@ -176,7 +178,9 @@ def test_another_shell_is_refused(muster):
 
 
 def test_an_installation_has_them_where_shells_look(muster):
-    text = (ROOT / "src" / "cli" / "completions" / "meson.build").read_text()
-    for shell, place in [("bash", "'bash-completion/completions', 'muster'"), ("zsh", "'zsh/site-functions', '_muster'"),
-                         ("fish", "'fish/vendor_completions.d', 'muster.fish'")]:
-        assert f"'{shell}': [{place}]" in text
+    said = subprocess.run(["meson", "introspect", "--installed", pathlib.Path(BINARY).parent], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    installed = {place: pathlib.Path(file) for file, place in json.loads(said).items()}
+    for shell, end in [("bash", "/bash-completion/completions/muster"), ("zsh", "/zsh/site-functions/_muster"),
+                       ("fish", "/fish/vendor_completions.d/muster.fish")]:
+        file, = (file for place, file in installed.items() if place.endswith(end))
+        assert file.read_text() == muster("completion", shell, code=0).stdout
