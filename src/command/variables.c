@@ -47,13 +47,78 @@ static int variables_add(void *to, const char *assignment, struct err *err)
 	return 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Ends `text` at `end`, or before the blanks there. */
+static void cut_blanks(const char *text, char *end)
+{
+	while (end > text && is_blank(end[-1]))
+		end--;
+	*end = '\0';
+}
+
+/* Takes the quotes of a value away, in place, or a comment behind one that has none. */
+static int unquote(char *value, struct err *err)
+{
+	static const char escapes[] = "\\'\"abfnrtv", meant[] = "\\'\"\a\b\f\n\r\t\v";
+	char quote = *value, *to = value, *at = value;
+
+	if (quote != '"' && quote != '\'') {
+		while (*at && !(*at == '#' && at > value && is_blank(at[-1])))
+			at++;
+		cut_blanks(value, at);
+		return 0;
+	}
+	for (at++; *at && *at != quote; at++) {
+		size_t n_escapes = quote == '"' ? strlen(escapes) : 2;
+		const char *escape = *at == '\\' ? memchr(escapes, at[1], n_escapes) : NULL;
+
+		*to++ = escape ? meant[escape - escapes] : *at;
+		at += escape != NULL;
+	}
+	if (!*at)
+		return err_set(err, ERR_INVALID, "the quote %c is not closed on its line", quote);
+	at += 1 + strspn(at + 1, " \t");
+	if (*at && *at != '#')
+		return err_set(err, ERR_INVALID, "unexpected text after the closing quote %c",
+			       quote);
+	*to = '\0';
+	return 0;
+}
+
+/* Adds a line of an --env-file. */
+static int variables_add_line(void *to, const char *line, struct err *err)
+{
+	static const char export[] = "export ";
+	const char *given = line + (text_starts_with(line, export) ? strlen(export) : 0);
+	char *name CLEANUP(mem_free_text) = mem_copy_text(given + strspn(given, " \t"));
+	char *value = strchr(name, '=');
+
+	if (!value)
+		return variables_add(to, name, err);
+	cut_blanks(name, value++);
+	value += strspn(value, " \t");
+	if (*value == '#' && is_blank(value[-1]))
+		*value = '\0';
+	if (unquote(value, err) < 0)
+		return err_prefix(err, "%s", name);
+	char *assignment CLEANUP(mem_free_text) = mem_format("%s=%s", name, value);
+
+	return variables_add(to, assignment, err);
+}
+
 void variables_add_file(struct variables *variables, const char *path, struct text *faults)
 {
 	if (variables->are_parameters)
 		input_each_line("param-file", path, LIMIT_PARAMETER_FILE, variables_add, variables,
 				faults);
 	else
-		input_each_line("env-file", path, LIMIT_ENV_FILE, variables_add, variables, faults);
+		input_each_line("env-file", path, LIMIT_ENV_FILE,
+				variables->are_literal ? variables_add : variables_add_line,
+				variables, faults);
 }
 
 void variables_read(const struct options *options, struct variables *variables, struct text *faults)

@@ -98,6 +98,7 @@ static int read_files(const struct options *old, const char *script, struct read
 		return err->code;
 	if (command && read_object_text(command, &reading->command, err))
 		return err->code;
+	reading->variables.are_literal = true; /* as the old program reads them */
 	if (env_file)
 		variables_add_file(&reading->variables, env_file, &faults);
 	if (faults.len)

@@ -70,7 +70,34 @@ def test_a_job_file_may_begin_with_a_byte_order_mark(muster, tmp_path):
     assert "worker-0 | hi\n" in run(muster, tmp_path, JOB.encode("utf-8-sig").replace(b"\n", b"\r\n"), 0).stdout
 
 
-def test_an_env_file_of_windows_is_read_as_docker_reads_it(muster, tmp_path):
+def variables_of(muster, tmp_path, lines, code=0):
+    """What a process gets of an --env-file, or what muster says."""
+    (tmp_path / "env").write_text("\n".join(lines) + "\n")
+    done = muster("run", "--no-prefix", "--env-file", "env", "--", "env", cwd=tmp_path, code=code)
+    return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line) if code == 0 else done.stderr
+
+
+def test_an_env_file_is_read_as_dotenv_reads_it(muster, tmp_path):
+    """The values are those of python-dotenv 1.1, but that muster replaces no $NAME, and NONE is empty as in a shell."""
+    seen = variables_of(muster, tmp_path, [
+        "export EXPORTED=1", 'QUOTED="a b"', "SINGLE='a \\n b'", 'ESCAPED="a\\n\\"b\\" \\d"', "COMMENTED=a b # c", 'BOTH="a # b" # c',
+        "HASH=a#b", "EMPTY=", "SPACED=  x  ", "URL=postgres://u:p@h/d?x='1'", "DOLLAR=$HOME", "NONE= # c",
+        "BLANKS = 1", "APOSTROPHE='it\\'s'"])
+    assert {name: seen[name] for name in ("BLANKS", "APOSTROPHE", "EXPORTED", "QUOTED", "SINGLE", "COMMENTED", "BOTH", "HASH", "EMPTY", "SPACED", "URL", "DOLLAR", "NONE")} == {
+        "EXPORTED": "1", "QUOTED": "a b", "SINGLE": "a \\n b", "COMMENTED": "a b", "BOTH": "a # b", "HASH": "a#b", "EMPTY": "", "SPACED": "x",
+        "URL": "postgres://u:p@h/d?x='1'", "DOLLAR": "$HOME", "NONE": "", "BLANKS": "1", "APOSTROPHE": "it's"}
+    assert seen["ESCAPED"] == "a"  # and a second line: "b" \d
+
+
+def test_all_faults_of_an_env_file_are_told(muster, tmp_path):
+    assert variables_of(muster, tmp_path, ['A="x', "B='y' z", "1C=z"], code=2).splitlines() == [
+        'muster: --env-file: env:1: A: the quote " is not closed on its line',
+        "muster: --env-file: env:2: B: unexpected text after the closing quote '",
+        "muster: --env-file: env:3: '1C' is not a valid variable name",
+    ]
+
+
+def test_an_env_file_of_windows_is_read(muster, tmp_path):
     (tmp_path / "env").write_bytes("DATA=/data\r\nEPOCHS=3\r\n".encode("utf-8-sig"))
     done = muster("run", "--env-file", "env", "--", "sh", "-c", 'echo "[$DATA] [$EPOCHS]"', cwd=tmp_path, code=0)
     assert "worker-0 | [/data] [3]\n" in done.stdout
