@@ -188,8 +188,10 @@ const char *name_nearest(const char *const *words, size_t count, const char *wor
 		if (word_len == 0 || word_len > WORD_MAX || difference >= best)
 			continue; /* each surplus or missing character costs one */
 		size_t distance = edit_distance(word, len, words[i], word_len);
+		size_t longer = len + word_len - smaller(len, word_len);
 
-		if (distance < best) {
+		/* Most of a short word is not a mistake. */
+		if (distance < best && distance <= (longer + 1) / 3) {
 			best = distance;
 			nearest = words[i];
 		}

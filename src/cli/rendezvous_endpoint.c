@@ -197,9 +197,12 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 {
 	bool is_tls = text_starts_with(word, HTTPS);
 	const char *host = is_tls ? word + strlen(HTTPS) : word;
-	size_t offset;
+	const char *bracket = strchr(host, ']');
+	const char *colon = strchr(bracket ? bracket : host, ':');
+	bool has_port = colon && !strchr(colon + 1, ':'); /* else it is an IPv6 address */
 	char *with_port CLEANUP(mem_free_text) = mem_format("%s:%d", host, MEMBER_PORT);
-	const char *address = address_fault(host, &offset) ? with_port : host;
+	const char *address = has_port ? host : with_port;
+	size_t offset;
 	const char *fault = address_fault(address, &offset);
 
 	if (fault) {

@@ -169,10 +169,17 @@ int console_options_read(const struct options *options, const struct job *job,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_names(console_options, &capacity, values[i], err);
 	for (size_t i = 0; job && i < console_options->style.n_only && rc == 0; i++) {
-		/* A job may get more replicas of a role while it runs, but no other role. */
-		if (!job_role(job, console_options->only[i].role))
+		const struct log_name *only = &console_options->only[i];
+		const struct role *role = job_role(job, only->role);
+
+		if (!role || role->replicas == 0)
 			rc = err_set(err, ERR_INVALID, "--only: job '%s' has no role '%s'",
-				     job->name, console_options->only[i].role);
+				     job->name, only->role);
+		else if (only->index >= role->replicas)
+			rc = err_set(err, ERR_INVALID,
+				     "--only: job '%s' has no %s-%d (the last one is %s-%d)",
+				     job->name, only->role, only->index, only->role,
+				     role->replicas - 1);
 	}
 	console_options->style.only = console_options->only;
 	return rc;

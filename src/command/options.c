@@ -227,7 +227,9 @@ static void add_unknown_option_fault(struct reading *reading, const char *name, 
 	if (nearest)
 		text_addf(reading->faults, "; did you mean --%s?", nearest);
 	else if (find_value(options, "max-restarts", strlen("max-restarts")))
-		text_add(reading->faults, "; options of your program go after its name");
+		text_addf(reading->faults,
+			  " of muster %s; an option of your program goes after its name",
+			  options->command->name);
 	text_add_char(reading->faults, '\n');
 }
 

@@ -98,7 +98,7 @@ def test_variables_come_from_files_and_flags_in_order(muster, tmp_path):
     (tmp_path / "vars").write_text("# of the team\n\nA=1\r\n  B= two words \nC='x'\n")
     job = rendered(muster, "--env-file", "vars", "-e", "A=$(B)", "--env=D=", "--", "true")
     assert container(job, "Worker")["env"] == [
-        {"name": "A", "value": "1"}, {"name": "B", "value": " two words "}, {"name": "C", "value": "'x'"},
+        {"name": "A", "value": "1"}, {"name": "B", "value": "two words"}, {"name": "C", "value": "x"},
         {"name": "A", "value": "$$(B)"}, {"name": "D", "value": ""}]
 
 

@@ -44,6 +44,7 @@ def test_much_output_that_is_not_shown_holds_nothing_up(muster):
     ("worker", "--only: 'worker' is not a replica (expected ROLE-INDEX, for example worker-0)"),
     ("worker-0,", "--only: '' is not a replica (expected ROLE-INDEX, for example worker-0)"),
     ("ps-0", "--only: job 'job' has no role 'ps'"),
+    ("worker-7", "--only: job 'job' has no worker-7 (the last one is worker-0)"),
 ])
 def test_what_names_no_replica_is_refused_before_anything_starts(muster, only, said):
     done = muster("run", "--name", "job", "--only", only, "--", "touch", "started", code=2)

@@ -118,6 +118,9 @@ TEST(the_nearest_word_is_offered)
 	assert_string_equal(name_nearest(words, 4, "restartpolcy"), "restartPolicy");
 	assert_string_equal(name_nearest(words, 4, "RESTART_POLICY"), "restartPolicy");
 	assert_null(name_nearest(words, 4, "image"));
+	assert_string_equal(name_nearest((const char *const[]){"cpu", "file"}, 2, "cup"), "cpu");
+	assert_null(name_nearest((const char *const[]){"cpu", "file"}, 2, "cwd"));
+	assert_null(name_nearest((const char *const[]){"cpu", "file"}, 2, "nice"));
 	assert_null(name_nearest(words, 4, ""));
 	assert_null(name_nearest(words, 4, NULL));
 }

@@ -219,7 +219,9 @@ TEST(every_mistake_is_told_at_once)
 
 TEST(only_flags_can_be_negated)
 {
-	WRONG(&looks, "--no-workers: no such option; options of your program go after its name\n",
+	WRONG(&looks,
+	      "--no-workers: no such option of muster look; an option of your program goes after "
+	      "its name\n",
 	      "--no-workers");
 }
 
