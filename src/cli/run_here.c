@@ -5,6 +5,7 @@
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
+#include "console/line_format.h"
 #include "io/terminal.h"
 #include "jobs/processes.h"
 #include "logs/output_copies.h"
@@ -13,8 +14,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Narrower rows are not for bars. */
+#define MIN_COLUMNS 20
 
 int detached_report(const struct options *options, const char *namespace_name, const char *name)
 {
@@ -77,6 +83,24 @@ static int open_input(const struct options *options, const struct job *job,
 	return ret_input->fd < 0 ? err_set_errno(err, errno, "--stdin") : 0;
 }
 
+/* A replica's output is a pipe, and still its bars appear on a terminal: the libraries that ask for
+ * that (rich, and what is made with it) are told so, and how much of a row is theirs. They inherit
+ * it from this process; a user's own value stays. */
+static void describe_terminal(const struct job *job, const struct console_style *style)
+{
+	struct line_format format CLEANUP(line_format_done) = {.has_name = !style->hides_names};
+	int columns = terminal_size(STDOUT_FILENO).columns;
+	char number[16];
+
+	line_format_fit_job(&format, job);
+	if (format.has_name)
+		columns -= format.width + (int) strlen(" | ");
+	snprintf(number, sizeof(number), "%d", columns);
+	setenv("TTY_COMPATIBLE", "1", false);
+	if (columns >= MIN_COLUMNS)
+		setenv("COLUMNS", number, false);
+}
+
 int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request)
 {
@@ -105,6 +129,9 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.style = console.style;
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
+	if (!whole.base.is_detached && !console.style.is_quiet &&
+	    terminal_understands_escapes(STDOUT_FILENO))
+		describe_terminal(request->job, &console.style);
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {
 		output_print_message("%s", err.text);
 		return err.code == ERR_EXISTS ? EXIT_USAGE : EXIT_INTERNAL;

@@ -13,7 +13,7 @@
 /* A terminal shows an unfinished line when nothing was added to it for this time. */
 #define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
 
-#define MOST_BYTES_OF_ROW 512
+#define MOST_BYTES_OF_ROW 2048
 #define N_OUTLETS 2
 
 struct log_view {
@@ -189,12 +189,32 @@ static bool show_lines(struct log_view *view)
 	return has_more;
 }
 
+/* Adds the rows of a replica, but not more than `most`; returns how many. */
+static int add_rows(struct log_view *view, const struct log_line *open, int most, bool follows)
+{
+	struct log_line row = *open;
+	const char *end = open->bytes + open->len;
+	int n_rows = 0;
+
+	for (const char *at = open->bytes; at && n_rows < most; n_rows++) {
+		const char *line_feed = memchr(at, '\n', (size_t) (end - at));
+
+		row.bytes = at;
+		row.len = (size_t) ((line_feed ? line_feed : end) - at);
+		if (follows || n_rows > 0)
+			text_add_char(&view->bars, '\n');
+		line_format_add_row(view->outlets[0].format, &row, MOST_BYTES_OF_ROW, &view->bars);
+		at = line_feed ? line_feed + 1 : NULL;
+	}
+	return n_rows;
+}
+
 /* Makes the rows of bars, and one for those without room; true when an unfinished line may be shown
  * a little later. */
 static bool set_bars(struct log_view *view)
 {
 	struct log_replica replica;
-	int n_rows = 0;
+	int n_rows = 0, n_hidden = 0;
 	int most = screen_most_rows(main_screen(view));
 	bool comes_later = false;
 
@@ -207,15 +227,13 @@ static bool set_bars(struct log_view *view)
 			continue;
 		}
 		replica.open_line.name = &replica.name;
-		if (n_rows++ >= most)
-			continue;
-		if (n_rows > 1)
-			text_add_char(&view->bars, '\n');
-		line_format_add_row(view->outlets[0].format, &replica.open_line, MOST_BYTES_OF_ROW,
-				    &view->bars);
+		if (n_rows >= most)
+			n_hidden++;
+		else
+			n_rows += add_rows(view, &replica.open_line, most - n_rows, n_rows > 0);
 	}
-	if (n_rows > most)
-		text_addf(&view->bars, "\n(%d more replicas)", n_rows - most);
+	if (n_hidden > 0)
+		text_addf(&view->bars, "\n(%d more replicas)", n_hidden);
 	screen_set_bars(main_screen(view), text_of(&view->bars));
 	return comes_later;
 }

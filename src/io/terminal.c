@@ -15,7 +15,9 @@ bool terminal_understands_escapes(int fd)
 {
 	const char *kind = getenv("TERM");
 
-	return isatty(fd) && kind && kind[0] && !text_equals(kind, "dumb");
+	/* Jupyter gives the commands of a cell a terminal, and keeps every byte. */
+	return isatty(fd) && kind && kind[0] && !text_equals(kind, "dumb") &&
+	       !getenv("JPY_PARENT_PID");
 }
 
 bool terminal_wants_color(int fd, const char *when)

@@ -1,6 +1,7 @@
 #include "logs/reader.h"
 
 #include "base/line_text.h"
+#include "logs/drawing.h"
 #include "spec/expression.h"
 #include "spec/limits.h"
 
@@ -158,14 +159,12 @@ static int64_t find_line_begin(struct window *window, int64_t floor, int64_t end
 	return floor;
 }
 
-/* Whether the searched part of a line's text contains the pattern. */
-static bool line_matches(struct log_attempt *attempt, const struct log_pattern *pattern,
-			 int64_t begin, int64_t end, char *text, size_t most)
+/* Reads the searched part of a line's text; returns its length. */
+static size_t read_line(struct log_attempt *attempt, int64_t begin, int64_t end, char *text,
+			size_t most)
 {
 	size_t len = 0;
 
-	if (!pattern)
-		return true;
 	if (end - begin < (int64_t) most)
 		most = (size_t) (end - begin);
 	while (len < most) {
@@ -176,9 +175,15 @@ static bool line_matches(struct log_attempt *attempt, const struct log_pattern *
 			break;
 		len += got;
 	}
-	const char *state = line_text_last_state(text, &len);
+	return len;
+}
 
-	return log_pattern_matches(pattern, state, len);
+static bool is_invisible(const char *line, size_t len)
+{
+	struct text plain CLEANUP(text_done) = {0};
+
+	line_text_add_plain(&plain, line, len);
+	return plain.len == 0;
 }
 
 /* Offset of the first of the last *n_lines lines that match, not before `floor`; *n_lines is
@@ -194,11 +199,17 @@ static int64_t log_tail_find(struct window *window, int64_t floor,
 		return begin;
 	/* The end of the last line: its line feed, or the log's end if it has none. */
 	int64_t end = find_line_begin(window, floor, begin) == begin ? begin - 1 : begin;
+	size_t n_redrawn = 0; /* lines before this one that were drawn anew */
 
 	for (;;) {
 		int64_t line = find_line_begin(window, floor, end);
+		size_t lifts, len = read_line(window->attempt, line, end, text, line_limit);
+		bool is_redrawn = n_redrawn > 0;
+		bool is_empty = drawing_begins(text, len, &lifts) && is_invisible(text, len);
+		const char *state = line_text_last_state(text, &len);
 
-		if (line_matches(window->attempt, pattern, line, end, text, line_limit)) {
+		n_redrawn += lifts - is_redrawn;
+		if (!is_redrawn && !is_empty && log_pattern_matches(pattern, state, len)) {
 			begin = line;
 			(*n_lines)--;
 		}

@@ -3,6 +3,7 @@
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "io/file.h"
+#include "logs/drawing.h"
 #include "logs/index.h"
 
 /* A file of the log and its index. */
@@ -243,6 +244,7 @@ struct log_stream {
 	bool was_filled; /* the last read filled the buffer: a larger one is useful */
 	msec time; /* of the bytes below `time_until` */
 	int64_t time_until;
+	struct drawing *drawing; /* NULL: lines are read as they are; else they go through it */
 	int64_t looked_at; /* offset after the unfinished line at the last poll */
 };
 
@@ -265,6 +267,7 @@ void log_stream_free(struct log_stream *stream)
 	if (!stream)
 		return;
 	log_attempt_close(stream->attempt);
+	drawing_free(stream->drawing);
 	mem_free_any(&stream->buffer);
 	mem_free_any(&stream);
 }
@@ -369,20 +372,52 @@ static bool cut_long_line_piece(struct log_stream *stream, struct log_line *ret_
 	return true;
 }
 
+/* Passes the bytes up to `end` through the drawing, or begins one; false: there is none. */
+static bool draw(struct log_stream *stream, size_t end)
+{
+	const char *bytes = stream->buffer + stream->begin;
+	size_t len = end - stream->begin;
+
+	if (len == 0 || (!stream->drawing && !drawing_begins(bytes, len, NULL)))
+		return stream->drawing != NULL;
+	if (!stream->drawing)
+		stream->drawing = drawing_new();
+	stream->begin += drawing_add(stream->drawing, bytes, len, time_of(stream, end - 1));
+	stream->searched = stream->begin;
+	return true;
+}
+
+/* The next row that is drawn no more. */
+static bool next_drawn(struct log_stream *stream, struct log_line *ret_line)
+{
+	if (stream->drawing && drawing_take(stream->drawing, false, ret_line))
+		return true;
+	if (stream->drawing && drawing_is_over(stream->drawing))
+		drawing_free(TAKE(stream->drawing));
+	return false;
+}
+
 bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
 {
 	for (;;) {
+		if (next_drawn(stream, ret_line))
+			return true;
 		const char *line_feed = stream->searched < stream->end
 						? memchr(stream->buffer + stream->searched, '\n',
 							 stream->end - stream->searched)
 						: NULL;
 
 		if (line_feed) {
-			if (extract_log_line(stream, (size_t) (line_feed - stream->buffer),
-					     ret_line))
+			size_t end = (size_t) (line_feed - stream->buffer);
+
+			if (!draw(stream, end + 1) && extract_log_line(stream, end, ret_line))
 				return true;
 			continue;
 		}
+		size_t begin = stream->begin;
+
+		if (draw(stream, stream->end) && stream->begin > begin)
+			continue;
 		stream->searched = stream->end;
 		if (!make_stream_room(stream) && cut_long_line_piece(stream, ret_line))
 			return true;
@@ -408,6 +443,8 @@ static void set_open_line(struct log_stream *stream, struct log_line *ret_line)
 
 bool log_stream_poll_open(struct log_stream *stream, struct log_line *ret_line)
 {
+	if (stream->drawing)
+		return drawing_show(stream->drawing, ret_line);
 	if (stream->begin == stream->end)
 		return false;
 	set_open_line(stream, ret_line);
@@ -418,6 +455,8 @@ bool log_stream_poll_open(struct log_stream *stream, struct log_line *ret_line)
 
 bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
 {
+	if (stream->drawing)
+		return drawing_take(stream->drawing, true, ret_line);
 	if (stream->begin == stream->end)
 		return false;
 	set_open_line(stream, ret_line);

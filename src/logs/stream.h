@@ -2,8 +2,8 @@
  *
  * A line ends with a line feed; a carriage return before it belongs to the end. Text that a
  * progress bar overwrote is omitted: of a line with carriage returns, only the text after the last
- * one is given. A line longer than the limit is given in pieces, so memory stays small whatever a
- * program prints. */
+ * one is given, and of rows that are drawn again and again (logs/drawing.h) the last state. A line
+ * longer than the limit is given in pieces, so memory stays small whatever a program prints. */
 #pragma once
 
 #include "base/err.h"
@@ -54,8 +54,9 @@ void log_stream_free(struct log_stream *stream); /* NULL is fine */
 
 /* The next complete line (or piece); false when there is none for now. */
 bool log_stream_next(struct log_stream *stream, struct log_line *ret_line);
-/* The text after the last line feed, as it is now; false if there is none. The first function
- * leaves it unread; the second one takes it as a line, because no more will follow. */
+/* The text after the last line feed, as it is now, or the rows of a drawing with line feeds between
+ * them; false if there is none. The first function leaves it unread; the second one takes it, or
+ * the oldest row, as a line, because no more will follow. */
 bool log_stream_poll_open(struct log_stream *stream, struct log_line *ret_line);
 bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line);
 

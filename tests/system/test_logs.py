@@ -242,6 +242,42 @@ def test_a_bar_is_one_row_that_is_drawn_in_place(muster, tmp_path):
     assert terminal.process.wait(LIMIT) == 0
 
 
+# Frames of two rows, as rich draws them: a first one, then gates, then one with a line above it, then the last.
+FRAMES = (r"up='\r\033[2K\033[1A\033[2K'; printf '\033[?25lone 10%%\ntwo 10%%'; read go <{0}; "
+          r"printf ${{up}}'said\none 20%%\ntwo 20%%'; read go <{1}; printf ${{up}}'one 90%%\ntwo 90%%\n\033[?25hdone\n'")
+
+
+def test_rows_that_are_drawn_again_are_rows_at_the_bottom(muster, tmp_path):
+    gates = make_gates(tmp_path)
+    terminal = Terminal(muster, "run", "-w", "1", "--name", "job", *sh(FRAMES.format(*gates)))
+    terminal.until(r"worker-0 \|\S* one 10%\r\n\S*worker-0 \|\S* two 10%")
+    gates[0].write_text("\n")
+    terminal.until(r"worker-0 \|\S* said\r\n\S*worker-0 \|\S* one 20%\r\n\S*worker-0 \|\S* two 20%")
+    gates[1].write_text("\n")
+    terminal.until(r"worker-0 \|\S* one 90%\r\n\S*worker-0 \|\S* two 90%\r\n\S*worker-0 \|\S* done\r\n")
+    assert terminal.process.wait(LIMIT) == 0
+    lines = ["said", "one 90%", "two 90%", "done"]
+    for n in range(1, 5):
+        tail = muster("logs", "--no-prefix", "--tail", str(n), "job", code=0).stdout.splitlines()
+        assert tail == lines[-n:]
+    assert muster("logs", "--no-prefix", "job", code=0).stdout.splitlines() == lines
+
+
+def test_a_program_is_told_that_its_rows_appear_on_a_terminal(muster):
+    seen = sh('echo "<$TTY_COMPATIBLE $COLUMNS>"')
+    for env, options, expected in [
+        ({}, [], f"1 {100 - len('worker-0 | ')}"),
+        ({}, ["--no-prefix"], "1 100"),
+        ({"TTY_COMPATIBLE": "0", "COLUMNS": "33"}, [], "0 33"),
+        ({"TERM": "dumb"}, [], " "),
+        ({"JPY_PARENT_PID": "7"}, [], " "),
+    ]:
+        terminal = Terminal(muster, "run", "-w", "1", *options, *seen, env=env)
+        assert re.search(f"<{expected}>", terminal.rest())
+        assert terminal.process.wait(LIMIT) == 0
+    assert "< >" in muster("run", "-w", "1", *seen, code=0).stdout
+
+
 def test_names_have_colours_on_a_terminal_only_when_they_are_wanted(muster):
     for env, options, is_colored in [
         ({}, [], True),
