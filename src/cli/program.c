@@ -9,39 +9,81 @@
 
 #define LONGEST_SCRIPT ((size_t) 4 * 1024 * 1024)
 
-/* As child_start searches: a name with a slash is a path. */
-static bool is_in_path(const char *name)
+/* As child_start searches: a name with a slash is a path. Caller frees; NULL: there is none. */
+static char *find_in_path(const char *name)
 {
 	if (strchr(name, '/'))
-		return file_is_program(name);
+		return file_is_program(name) ? mem_copy_text(name) : NULL;
 	const char *rest = getenv("PATH"), *folder;
 	size_t len;
 
 	while ((folder = search_path_next(&rest, &len))) {
-		char *path CLEANUP(mem_free_text) = mem_format("%.*s/%s", (int) len, folder, name);
+		char *path = mem_format("%.*s/%s", (int) len, folder, name);
 
 		if (file_is_program(path))
-			return true;
+			return path;
+		free(path);
 	}
-	return false;
+	return NULL;
 }
 
-static int find_interpreter(char **ret_interpreter, struct err *err)
+static bool is_in_path(const char *name)
+{
+	char *path CLEANUP(mem_free_text) = find_in_path(name);
+
+	return path != NULL;
+}
+
+/* The Python of an environment in this directory; NULL: it has none. Caller frees. */
+static char *python_of(const char *folder)
+{
+	char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python", folder);
+
+	return file_is_program(python) ? TAKE(python) : NULL;
+}
+
+/* The user may have activated another environment since (conda after a virtual environment), whose
+ * `python` comes first in PATH. */
+static void tell_other_python(const char *environment, const char *python)
+{
+	char *other CLEANUP(mem_free_text) = find_in_path("python");
+
+	if (other && !text_starts_with(other, environment))
+		output_print_message("using %s of VIRTUAL_ENV; 'python' in PATH is %s", python,
+				     other);
+}
+
+/* An environment that nobody activated, beside the script or in the current directory, as uv makes
+ * it. */
+static char *find_beside(const char *script)
+{
+	const char *slash = script ? strrchr(script, '/') : NULL;
+	char *beside CLEANUP(mem_free_text) =
+		slash ? mem_format("%.*s/.venv", (int) (slash - script), script) : NULL;
+	char *python = beside ? python_of(beside) : NULL;
+
+	if (!python)
+		python = python_of(".venv");
+	if (python)
+		output_print_message("using %s", python);
+	return python;
+}
+
+/* `script`: NULL for a module. */
+static int find_interpreter(const char *script, char **ret_interpreter, struct err *err)
 {
 	const char *environment = getenv("VIRTUAL_ENV"), *said = getenv("PYTHON_EXEC");
+	bool has_environment = environment && *environment, has_said = said && *said;
+	char *python = has_said                 ? mem_copy_text(said)
+		       : has_environment        ? python_of(environment)
+		       : getenv("CONDA_PREFIX") ? NULL
+						: find_beside(script);
 
-	if (said && *said) {
-		*ret_interpreter = mem_copy_text(said);
+	if (python) {
+		if (has_environment && !has_said)
+			tell_other_python(environment, python);
+		*ret_interpreter = python;
 		return 0;
-	}
-
-	if (environment && *environment) {
-		char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python", environment);
-
-		if (file_is_program(python)) {
-			*ret_interpreter = TAKE(python);
-			return 0;
-		}
 	}
 	const char *name = is_in_path("python3") ? "python3" : "python";
 
@@ -49,7 +91,7 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 		return err_set(err, ERR_NOT_FOUND,
 			       "python3 not found in PATH; install Python, or activate a virtual "
 			       "environment");
-	if (environment && *environment)
+	if (has_environment)
 		output_print_message(
 			"VIRTUAL_ENV is '%s', which has no bin/python; using %s from PATH",
 			environment, name);
@@ -131,7 +173,7 @@ int program_find(const char *const *arguments, bool is_module, bool is_program,
 		return program_refuse_nothing(err);
 	if (is_module || (!is_program && is_script(first))) {
 		if ((!is_module && check_script(first, err)) ||
-		    find_interpreter(&program->interpreter, err))
+		    find_interpreter(is_module ? NULL : first, &program->interpreter, err))
 			return err->code;
 		program->command = program_command(program->interpreter, is_module, arguments);
 		return 0;

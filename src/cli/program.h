@@ -13,8 +13,9 @@ void found_program_done(struct found_program *program);
 /* Makes the command from the plain arguments of a command line. With `is_module`, they are a Python
  * module and its arguments: -m MODULE. With `is_program` ("--" precedes them) they are taken
  * unchanged. Otherwise the first one is a script when it ends in .py or .pyz. It runs under
- * $PYTHON_EXEC (torchrun's), $VIRTUAL_ENV/bin/python, else python3 or python of $PATH, with -u so
- * that its output is not delayed. An executable file is a program all the same. ERR_NOT_FOUND and
+ * $PYTHON_EXEC (torchrun's), $VIRTUAL_ENV/bin/python, that of a .venv beside the script or here
+ * (unless conda is active), else python3 or python of $PATH, with -u so that its output is not
+ * delayed. An executable file is a program all the same. ERR_NOT_FOUND and
  * ERR_INVALID say what to write. */
 int program_find(const char *const *arguments, bool is_module, bool is_program,
 		 struct found_program *program, struct err *err) MUST_USE;

@@ -156,7 +156,39 @@ def test_a_virtual_environment_that_is_not_there_is_told(muster):
     (muster.folder / "say.py").write_text("print('hello')\n")
     done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": "/nonexistent"})
     assert "VIRTUAL_ENV is '/nonexistent', which has no bin/python; using python3 from PATH" in done.stderr
-    assert "VIRTUAL_ENV" not in muster("run", "say.py", code=0, env={"VIRTUAL_ENV": sys.prefix}).stderr
+    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
+    assert "VIRTUAL_ENV" not in muster("run", "say.py", code=0, env={"VIRTUAL_ENV": sys.prefix, "PATH": path}).stderr
+
+
+def make_python(folder):
+    """A Python that says where it is."""
+    folder.mkdir(parents=True)
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\necho of {folder.parent.name}\n")
+    python.chmod(0o755)
+    return python
+
+
+def test_another_python_in_path_than_that_of_the_environment_is_told(muster, tmp_path):
+    (muster.folder / "say.py").write_text("")
+    python, other = make_python(tmp_path / "env/bin"), make_python(tmp_path / "conda/bin")
+    done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": tmp_path / "env", "PATH": f"{other.parent}:{os.environ['PATH']}"})
+    assert f"using {python} of VIRTUAL_ENV; 'python' in PATH is {other}\n" in done.stderr
+    assert "worker-0 | of env\n" in done.stdout
+
+
+def test_an_environment_beside_the_script_or_here_is_used(muster, tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/say.py").write_text("")
+    make_python(tmp_path / ".venv/bin")
+    none = {"VIRTUAL_ENV": None, "CONDA_PREFIX": None, "PYTHON_EXEC": None}
+    done = muster("run", "project/say.py", code=0, env=none, cwd=tmp_path)
+    assert ("using .venv/bin/python\n" in done.stderr, done.stdout) == (True, "worker-0 | of .venv\n")
+    make_python(tmp_path / "project/.venv/bin")
+    assert "using project/.venv/bin/python\n" in muster("run", "project/say.py", code=0, env=none, cwd=tmp_path).stderr
+    python = make_python(tmp_path / "env/bin")
+    for name, value in (("VIRTUAL_ENV", tmp_path / "env"), ("CONDA_PREFIX", tmp_path / "env"), ("PYTHON_EXEC", python)):
+        assert ".venv" not in muster("run", "project/say.py", code=0, env={**none, name: value}, cwd=tmp_path).stderr
 
 
 def test_a_variable_without_a_value_is_that_of_the_shell(muster):
