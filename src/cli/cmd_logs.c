@@ -406,27 +406,10 @@ static int find_logged_job(struct logs *logs, struct err *err)
 
 /* The selection. */
 
-/* A time, or a duration before now. */
-static int read_since(const char *text, msec *ret_since, struct err *err)
-{
-	msec ago;
-
-	if (text_read_duration(text, &ago, NULL) == 0) {
-		*ret_since = loop_now() - ago;
-		return 0;
-	}
-	if (text_read_time(text, ret_since, NULL) == 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "--since '%s': not a duration (10m) or a time (2026-01-02T03:04:05Z)", text);
-}
-
 /* Reads --role, --index … --grep; the texts are borrowed from the options. */
 static int read_selection(const struct options *options, struct log_selection *ret_selection,
 			  struct err *err)
 {
-	const char *since = option_text(options, "since");
-
 	*ret_selection = (struct log_selection){
 		.role = option_text(options, "role"),
 		.index = (int) option_number(options, "index", -1),
@@ -438,7 +421,9 @@ static int read_selection(const struct options *options, struct log_selection *r
 	};
 	if (ret_selection->is_previous && ret_selection->attempt >= 0)
 		return err_set(err, ERR_INVALID, "--previous: cannot be used with --attempt");
-	return since ? read_since(since, &ret_selection->since, err) : 0;
+	return option_is_given(options, "since")
+		       ? option_moment(options, "since", loop_now(), &ret_selection->since, err)
+		       : 0;
 }
 
 /* The words after a job that are its replicas; returns their number. A single one is like --role

@@ -23,18 +23,33 @@ static void rows_done(struct rows *rows)
 	client_rows_free(rows->list, rows->count);
 }
 
-static bool is_shown(const struct options *options, const struct client_row *row)
+/* --last and --since are about finished jobs, too. */
+static bool shows_finished(const struct options *options)
 {
-	return option_flag(options, "all") || !row->is_finished;
+	return option_flag(options, "all") || option_is_given(options, "last") ||
+	       option_is_given(options, "since");
 }
 
-/* Keeps the rows to print. */
+static bool is_shown(const struct options *options, const struct client_row *row)
+{
+	msec since;
+
+	if (!row->is_finished)
+		return true;
+	return shows_finished(options) &&
+	       (option_moment(options, "since", loop_now(), &since, NULL) < 0 ||
+		row->completion_time >= since);
+}
+
+/* Keeps the rows to print, the newest ones last. */
 static void drop_hidden(const struct options *options, struct rows *rows)
 {
-	size_t count = 0;
+	size_t last = (size_t) option_number(options, "last", INT32_MAX), n_shown = 0, count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		if (is_shown(options, &rows->list[i]))
+		n_shown += is_shown(options, &rows->list[i]);
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_shown(options, &rows->list[i]) && n_shown-- <= last)
 			rows->list[count++] = rows->list[i];
 		else
 			client_row_done(&rows->list[i]);
@@ -57,47 +72,103 @@ static bool is_changed(const struct options *options, const struct rows *last,
 	return is_shown(options, row) || (before && is_shown(options, before));
 }
 
-#define N_USUAL_COLUMNS 7 /* those before WHERE */
+enum column {
+	COLUMN_NAMESPACE,
+	COLUMN_NAME,
+	COLUMN_STATE,
+	COLUMN_ROLES,
+	COLUMN_RUNNING,
+	COLUMN_RESTARTS,
+	COLUMN_AGE,
+	COLUMN_EXIT,
+	COLUMN_DURATION,
+	COLUMN_WHERE,
+	COLUMN_STARTED,
+	COLUMN_MESSAGE,
+	COLUMN_COUNT
+};
 
-static void add_row(const struct options *options, const struct client_row *row, bool is_wide,
-		    struct table *table)
+static bool has_column(const struct options *options, enum column column)
 {
-	if (option_flag(options, "all-namespaces"))
+	bool is_wide = text_equals(option_text(options, "output"), "wide");
+
+	if (column == COLUMN_NAMESPACE)
+		return option_flag(options, "all-namespaces");
+	if (column >= COLUMN_WHERE)
+		return is_wide;
+	return column < COLUMN_EXIT || is_wide || shows_finished(options);
+}
+
+static void add_cell(const struct client_row *row, enum column column, bool is_local,
+		     struct table *table)
+{
+	switch (column) {
+	case COLUMN_NAMESPACE:
 		table_add(table, row->namespace_name);
-	table_add(table, row->name);
-	table_addf(table, "%s%s", row->state, row->is_unsupervised ? " (unsupervised)" : "");
-	table_add(table, row->roles);
-	table_addf(table, "%d/%d", row->running, row->wanted);
-	table_addf(table, "%d", row->restarts);
-	table_add_span(table, row->created, loop_now());
-	if (!is_wide)
-		return;
-	table_add(table, row->where);
-	if (row->exit_code >= 0)
-		table_addf(table, "%d", row->exit_code);
-	else
-		table_add(table, NULL);
-	table_add_time(table, row->start_time, times_are_local(options));
-	table_add(table, row->message);
+		break;
+	case COLUMN_NAME:
+		table_add(table, row->name);
+		break;
+	case COLUMN_STATE:
+		table_addf(table, "%s%s", row->state,
+			   row->is_unsupervised ? " (unsupervised)" : "");
+		break;
+	case COLUMN_ROLES:
+		table_add(table, row->roles);
+		break;
+	case COLUMN_RUNNING:
+		table_addf(table, "%d/%d", row->running, row->wanted);
+		break;
+	case COLUMN_RESTARTS:
+		table_addf(table, "%d", row->restarts);
+		break;
+	case COLUMN_AGE:
+		table_add_span(table, row->created, loop_now());
+		break;
+	case COLUMN_EXIT:
+		if (row->exit_code >= 0)
+			table_addf(table, "%d", row->exit_code);
+		else
+			table_add(table, NULL);
+		break;
+	case COLUMN_DURATION:
+		table_add_span(table, row->start_time,
+			       row->is_finished ? row->completion_time : loop_now());
+		break;
+	case COLUMN_WHERE:
+		table_add(table, row->where);
+		break;
+	case COLUMN_STARTED:
+		table_add_time(table, row->start_time, is_local);
+		break;
+	case COLUMN_MESSAGE:
+	case COLUMN_COUNT:
+		table_add(table, row->message);
+		break;
+	}
 }
 
 /* With those rows only that differ from the `last` ones (NULL: all). */
 static void add_table(const struct options *options, const struct rows *rows,
 		      const struct rows *last, bool has_headings, struct text *text)
 {
-	static const char *const headings[] = {"NAMESPACE", "NAME",     "STATE",  "ROLES",
-					       "RUNNING",   "RESTARTS", "AGE",    "WHERE",
-					       "EXIT",      "STARTED",  "MESSAGE"};
-	bool is_wide = text_equals(option_text(options, "output"), "wide");
-	size_t first = option_flag(options, "all-namespaces") ? 0 : 1;
-	struct table table CLEANUP(table_done) = {
-		.n_columns = (is_wide ? ARRAY_LEN(headings) : N_USUAL_COLUMNS) - first};
+	static const char *const headings[COLUMN_COUNT] = {
+		"NAMESPACE", "NAME", "STATE",    "ROLES", "RUNNING", "RESTARTS",
+		"AGE",       "EXIT", "DURATION", "WHERE", "STARTED", "MESSAGE"};
+	struct table table CLEANUP(table_done) = {0};
+	enum column columns[COLUMN_COUNT];
 
-	if (has_headings && !option_flag(options, "no-headers"))
-		table_add_row(&table, headings + first);
-	for (size_t i = 0; i < rows->count; i++)
-		if (!last || is_changed(options, last, &rows->list[i]))
-			add_row(options, &rows->list[i], is_wide, &table);
+	for (enum column column = 0; column < COLUMN_COUNT; column++)
+		if (has_column(options, column))
+			columns[table.n_columns++] = column;
+	for (size_t i = 0;
+	     has_headings && !option_flag(options, "no-headers") && i < table.n_columns; i++)
+		table_add(&table, headings[columns[i]]);
+	for (size_t row = 0; row < rows->count; row++)
+		for (size_t i = 0; i < table.n_columns; i++)
+			if (!last || is_changed(options, last, &rows->list[row]))
+				add_cell(&rows->list[row], columns[i], times_are_local(options),
+					 &table);
 	table_write(&table, text);
 }
 
@@ -292,12 +363,16 @@ static int ps_run(const struct options *options)
 	struct rows rows CLEANUP(rows_done) = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
+	msec since;
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	struct text text CLEANUP(text_done) = {0};
 	int exit_code;
 
 	if (option_text(options, "rdzv-endpoint"))
 		return elastic_status(options);
+	if (option_is_given(options, "since") &&
+	    option_moment(options, "since", loop_now(), &since, &err) < 0)
+		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	if (option_flag(options, "watch"))
 		return watch_job_list(options);
 	exit_code = list_all(options, lookup, &rows);
@@ -328,6 +403,10 @@ static int ps_run(const struct options *options)
 
 static const struct option_row rows_of_ps[] = {
 	FLAG("all", "include finished jobs", .letter = 'a'),
+	OPTION("last", NUMBER, "N", NULL, "the last N jobs, with finished ones", .low = 1,
+	       .high = INT32_MAX),
+	OPTION("since", TEXT, "TIME", NULL,
+	       "with jobs that finished since this time: 10m (ago) or 2026-01-02T03:04:05Z"),
 	FLAG("watch", "keep watching: redraw the table on a terminal, else print a row per change",
 	     .letter = 'w'),
 	WORDS("output", "json|yaml|wide|name", NULL,
@@ -350,6 +429,7 @@ const struct command command_ps = {
 	.arguments = "[OPTIONS]",
 	.one_line = "list the jobs on this machine or on a cluster",
 	.examples = "  muster ps -a\n"
+		    "  muster ps --last 10\n"
 		    "  muster ps -w\n"
 		    "  muster ps --on kubernetes\n"
 		    "  muster ps -A -o wide\n"

@@ -1,17 +1,20 @@
 /* muster status: all facts about one job. */
 #include "base/line_text.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "cli/commands.h"
 #include "cli/elastic_status.h"
 #include "cli/kube_cluster.h"
 #include "cli/lookup.h"
 #include "cli/watch.h"
 #include "command/table.h"
+#include "io/file.h"
 #include "io/loop.h"
 #include "io/own_process.h"
 #include "io/terminal.h"
 #include "jobs/client.h"
 #include "jobs/processes.h"
+#include "jobs/state_folder.h"
 #include "reconcile/failure_text.h"
 #include "reconcile/output_idle.h"
 #include "reconcile/summary.h"
@@ -64,7 +67,9 @@ static int offset_at(const struct view *view, msec time)
 	return view->display->is_local && time != MSEC_UNSET ? time_zone_offset(time) : 0;
 }
 
-static void add_moment(const struct view *view, const char *heading, msec time, struct text *text)
+/* `since`: the start of what ended then; MSEC_UNSET: nothing. */
+static void add_moment(const struct view *view, const char *heading, msec time, msec since,
+		       struct text *text)
 {
 	if (time == MSEC_UNSET)
 		return;
@@ -72,7 +77,12 @@ static void add_moment(const struct view *view, const char *heading, msec time, 
 	text_add_time_ahead(text, time, offset_at(view, time));
 	text_add(text, " (");
 	text_add_duration(text, view->now - time);
-	text_add(text, " ago)\n");
+	text_add(text, " ago");
+	if (since != MSEC_UNSET) {
+		text_add(text, ", after ");
+		text_add_duration(text, time - since);
+	}
+	text_add(text, ")\n");
 }
 
 /* Messages of other programs. */
@@ -82,6 +92,45 @@ static void add_message(struct text *text, const char *before, const char *messa
 	text_add(text, before);
 	line_text_add_sentence(text, message, strlen(message));
 	text_add(text, behind);
+}
+
+#define MOST_COMMAND_COLUMNS 400
+
+/* What was started, in the words of a shell: of the role whose success is the job's. */
+static void add_command(const struct job *job, struct text *text)
+{
+	const struct role *role = job_default_role(job);
+	const char *const *lists[] = {role->container.command, role->container.args};
+	struct text words CLEANUP(text_done) = {0}, shown CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (const char *const *word = lists[i]; word && *word; word++) {
+			if (words.len > 0)
+				text_add_char(&words, ' ');
+			shell_word_add(&words, *word);
+		}
+	line_add_cut(&shown, text_of(&words), words.len, MOST_COMMAND_COLUMNS);
+	if (words.len > 0)
+		add_message(text, "Command:    ", text_of(&shown), "\n");
+}
+
+/* Of a job on this machine. */
+static void add_places(const struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+	const char *log = status->n_replicas > 0 ? status->replicas[0].log : NULL;
+	const char *commit = json_as_string(
+		json_get_path(view->object, "metadata", "annotations", JOB_ANNOTATION_COMMIT, NULL),
+		NULL);
+	char *folder CLEANUP(mem_free_text) = log ? file_folder_of(log) : NULL;
+	char *start CLEANUP(mem_free_text) = folder ? state_folder_start(folder) : NULL;
+
+	if (start)
+		add_message(text, "Directory:  ", start, "\n");
+	if (commit)
+		add_message(text, "Commit:     ", commit, "\n");
+	if (folder)
+		add_message(text, "Logs:       ", folder, "\n");
 }
 
 /* For a job on a cluster. */
@@ -114,6 +163,9 @@ static void add_head(const struct view *view, struct text *text)
 	add_message(text, "State:      ", summary->state, "\n");
 	if (*summary->message)
 		add_message(text, "Message:    ", summary->message, "\n");
+	add_command(view->job, text);
+	if (!view->is_on_cluster)
+		add_places(view, text);
 	add_supervisor(view, text);
 	if (view->operator_name && *view->operator_name)
 		add_message(text, "Served:     by ", view->operator_name, "\n");
@@ -136,8 +188,8 @@ static void add_head(const struct view *view, struct text *text)
 					status->n_ranks);
 		text_add_char(text, '\n');
 	}
-	add_moment(view, "Started:", summary->start_time, text);
-	add_moment(view, "Ended:", summary->completion_time, text);
+	add_moment(view, "Started:", summary->start_time, MSEC_UNSET, text);
+	add_moment(view, "Ended:", summary->completion_time, summary->start_time, text);
 	if (summary->exit_code >= 0)
 		text_addf(text, "Exit code:  %d\n", summary->exit_code);
 }
@@ -338,7 +390,6 @@ static void add_all(struct view *view, struct text *text)
 
 	view->usage = usage;
 	add_head(view, text);
-	add_conditions(view, text);
 	add_replica_table(view, text);
 	if (!status_is_finished(status))
 		waiting_reasons_describe(status, "  ", &waiting);
@@ -346,6 +397,7 @@ static void add_all(struct view *view, struct text *text)
 		text_addf(text, "\nWaiting:\n%s", text_of(&waiting));
 	add_silence(view, text);
 	add_failure_section(view, text);
+	add_conditions(view, text);
 }
 
 /* A line that changes whenever the job changes, for logs and pipes. */

@@ -9,6 +9,7 @@
 #include "cli/local_jobs.h"
 #include "cli/program.h"
 #include "command/output.h"
+#include "io/git_commit.h"
 #include "kube/objects.h"
 #include "spec/job_build.h"
 #include "spec/pod_template.h"
@@ -68,12 +69,20 @@ static void check_words(struct job_source *source)
 	struct err err;
 	int number;
 
-	if (name && !name_is_dns1035_label(name)) {
+	if (name && source->is_for_this_machine) {
+		if (!*name || !name_is_label_value(name))
+			text_addf(&source->faults,
+				  "--name: '%s' is not a valid job name (expected letters, digits, "
+				  "'-', '_' and '.', a letter or digit first and last, at most %d "
+				  "characters)\n",
+				  name, DNS_LABEL_MAX);
+	} else if (name && !name_is_dns1035_label(name)) {
 		char *better CLEANUP(mem_free_text) = name_to_dns1035(name, DNS_LABEL_MAX, "job");
 
 		text_addf(&source->faults,
-			  "--name: '%s' is not a valid job name (expected lower-case letters, "
-			  "digits and '-', a letter first, at most %d characters); try '%s'\n",
+			  "--name: '%s' is not a valid job name for a cluster (expected lower-case "
+			  "letters, digits and '-', a letter first, at most %d characters); try "
+			  "'%s'\n",
 			  name, DNS_LABEL_MAX, better);
 	}
 	if (signal && stop_signal_read(signal, &number, &err) < 0)
@@ -115,17 +124,27 @@ static void check_for_place(struct job_source *source)
 			 "--fetch: needs --on kubernetes (a local job already has the files)\n");
 }
 
+/* The script, whatever starts it (`python x.py`, `uv run x.py`), else the program. */
+static const char *name_giver(const char *const *arguments)
+{
+	for (size_t i = 0; arguments[i]; i++)
+		if ((text_ends_with(arguments[i], ".py") || text_ends_with(arguments[i], ".sh")) &&
+		    !strchr(arguments[i], ' '))
+			return arguments[i];
+	return arguments[0] ? arguments[0] : "";
+}
+
 /* As the option says, else of the script or program. */
 static char *choose_name(const struct options *options)
 {
-	const char *name = option_text(options, "name"), *first = options_arguments(options)[0];
-	char separator = option_flag(options, "module") ? '.' : '/';
-	const char *last = first ? strrchr(first, separator) : NULL;
+	const char *name = option_text(options, "name");
+	bool is_module = option_flag(options, "module");
+	const char *const *arguments = options_arguments(options);
+	const char *giver = is_module && arguments[0] ? arguments[0] : name_giver(arguments);
+	const char *last = strrchr(giver, is_module ? '.' : '/');
 
 	return name ? mem_copy_text(name)
-		    : job_name_choose(options, last && last[1] ? last + 1
-					       : first         ? first
-							       : "");
+		    : job_name_choose(options, last && last[1] ? last + 1 : giver);
 }
 
 /* A job is a JSON document: another character set would reach the program as question marks. */
@@ -216,12 +235,35 @@ static void set_visible_gpus(const struct options *options, const char *const *c
 				JOB_ANNOTATION_VISIBLE_GPUS, word);
 }
 
+/* On this machine, --name may be one that no object of a cluster could have. */
+static void set_name(const struct job_source *source, struct json *metadata, const char *name)
+{
+	json_set_string(metadata, "name", name);
+	if (source->is_for_this_machine && !name_is_dns1035_label(name))
+		json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_LOCAL_NAME,
+				"true");
+}
+
+static void set_commit(const struct job_source *source, struct json *metadata)
+{
+	char *commit CLEANUP(mem_free_text) =
+		source->is_for_this_machine ? git_commit_here() : NULL;
+
+	if (commit)
+		json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_COMMIT,
+				commit);
+	else
+		json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_COMMIT);
+}
+
 /* Makes the document of the options and reads it as any other. */
 static bool read_command(struct job_source *source, const struct job_build *build)
 {
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
 	set_network(source->options, root);
+	set_name(source, json_get(root, "metadata"), build->name);
+	set_commit(source, json_get(root, "metadata"));
 	if (source->is_for_this_machine)
 		set_visible_gpus(source->options, build->command, root);
 	job_document_add_secret(root, &source->secret);
@@ -303,10 +345,10 @@ static void check_no_contradiction(struct job_source *source)
 /* Makes a written document a new job: sets --name, or a name from metadata.generateName, and
  * removes what belongs to an earlier run (status, uid, a stop request). So the output of `status -o
  * json` can be run again. */
-static void override_identity(const struct options *options, struct json *root)
+static void override_identity(const struct job_source *source, struct json *root)
 {
 	struct json *metadata = json_get(root, "metadata");
-	const char *name = option_text(options, "name");
+	const char *name = option_text(source->options, "name");
 
 	if (json_is(root, JSON_OBJECT) && name && !metadata)
 		metadata = json_object_at(root, "metadata");
@@ -318,11 +360,12 @@ static void override_identity(const struct options *options, struct json *root)
 	json_remove(metadata, "creationTimestamp");
 	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP);
 	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP_GRACE);
+	set_commit(source, metadata);
 
 	const char *beginning = json_get_string(metadata, "generateName", NULL);
 
 	if (name) {
-		json_set_string(metadata, "name", name);
+		set_name(source, metadata, name);
 	} else if (beginning && !json_get(metadata, "name")) {
 		char *generated CLEANUP(mem_free_text) = job_name_generate(beginning);
 
@@ -418,7 +461,7 @@ static bool read_job_of_file(struct job_source *source, const struct document *d
 {
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
-	override_identity(source->options, root);
+	override_identity(source, root);
 	if (!make_job_of_document(source, root, document, &source->job))
 		return false;
 	if (source->job->changes)

@@ -554,6 +554,25 @@ msec option_duration(const struct options *options, const char *name, msec other
 	return option_number(options, name, otherwise);
 }
 
+int option_moment(const struct options *options, const char *name, msec now, msec *ret_moment,
+		  struct err *err)
+{
+	const char *text = option_text(options, name);
+	msec ago;
+
+	if (!text)
+		return err_set(err, ERR_NOT_FOUND, "--%s: not set", name);
+	bool is_duration = text_read_duration(text, &ago, NULL) == 0;
+
+	if (is_duration)
+		*ret_moment = now - ago;
+	if (is_duration || text_read_time(text, ret_moment, NULL) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "--%s '%s': not a duration (10m) or a time (2026-01-02T03:04:05Z)", name,
+		       text);
+}
+
 const char *option_text(const struct options *options, const char *name)
 {
 	return option_value_of(options, name)->text;

@@ -102,6 +102,9 @@ bool option_is_given(const struct options *options, const char *name); /* on the
 bool option_flag(const struct options *options, const char *name);
 int64_t option_number(const struct options *options, const char *name, int64_t otherwise);
 msec option_duration(const struct options *options, const char *name, msec otherwise);
+/* Reads the value as a time, or as a duration before `now`. ERR_INVALID; ERR_NOT_FOUND: not set. */
+int option_moment(const struct options *options, const char *name, msec now, msec *ret_moment,
+		  struct err *err) MUST_USE;
 const char *option_text(const struct options *options, const char *name); /* NULL when not set */
 const char *const *option_list(const struct options *options, const char *name, size_t *ret_count);
 

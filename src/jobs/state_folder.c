@@ -74,16 +74,20 @@ void state_folder_keep_start(const char *job_folder)
 		(void) !symlink(start, path);
 }
 
-int state_folder_return_to_start(const char *job_folder, const char *job_name, struct err *err)
+char *state_folder_start(const char *job_folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
 	char start[PATH_MAX];
-	ssize_t len = readlink(path, start, sizeof(start) - 1);
+	ssize_t len = readlink(path, start, sizeof(start));
 
-	if (len < 0)
-		return 0; /* none was recorded */
-	start[len] = '\0';
-	return chdir(start) == 0
+	return len > 0 ? mem_copy_bytes(start, (size_t) len) : NULL;
+}
+
+int state_folder_return_to_start(const char *job_folder, const char *job_name, struct err *err)
+{
+	char *start CLEANUP(mem_free_text) = state_folder_start(job_folder);
+
+	return !start || chdir(start) == 0
 		       ? 0
 		       : err_set_errno(
 				 err, errno,

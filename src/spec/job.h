@@ -179,6 +179,13 @@ extern const char *const job_services_words[SERVICES_COUNT];
  * this machine. */
 #define JOB_ANNOTATION_ELASTIC "muster/elastic"
 
+/* Annotation of a job of this machine alone, whose name is that of no object on a cluster: any
+ * value of a label. The name of a part of an elastic job may be such a one, too. */
+#define JOB_ANNOTATION_LOCAL_NAME "muster/local-name"
+
+/* Annotation with the commit of the directory in which a job of this machine was started. */
+#define JOB_ANNOTATION_COMMIT "muster/commit"
+
 /* Annotation that requests a graceful stop. Its value is one of the words of enum stop_reason. */
 #define JOB_ANNOTATION_STOP "muster/stop"
 /* The grace period of this stop in seconds, if it is not the job's own. */

@@ -95,15 +95,13 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 	return true;
 }
 
-/* Its letters are checked whatever its length is: two faults of a name are reported as two. The
- * part of an elastic job has no objects on a cluster, so a digit may be first. */
+/* Its letters are checked whatever its length is: two faults of a name are reported as two. */
 static void check_dns1035_name(struct field_reader *reader, const struct field *field,
-			       const char *name, bool may_begin_with_digit)
+			       const char *name)
 {
 	size_t len = strlen(name);
 	bool is_long = len > DNS_LABEL_MAX;
-	bool has_letters = len > 0 && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
-			   (name[0] >= 'a' || (may_begin_with_digit && name[0] != '-')) &&
+	bool has_letters = name[0] >= 'a' && strspn(name, NAME_LOWER NAME_DIGITS "-") == len &&
 			   name[len - 1] != '-';
 
 	if (is_long || !has_letters)
@@ -178,15 +176,17 @@ static void read_metadata(struct field_reader *reader, const struct field *root,
 {
 	const struct field *metadata = FIELD_MEMBER(root, "metadata");
 	const struct field *name = FIELD_MEMBER(metadata, "name");
-	bool is_elastic =
-		json_get_path(metadata->value, "annotations", JOB_ANNOTATION_ELASTIC, NULL) != NULL;
+	const struct json *annotations = json_get(metadata->value, "annotations");
+	bool is_local = json_get(annotations, JOB_ANNOTATION_ELASTIC) ||
+			json_get(annotations, JOB_ANNOTATION_LOCAL_NAME);
 
 	field_check_members(reader, metadata, metadata_words, ARRAY_LEN(metadata_words));
 	job->name = field_text(reader, name, "");
 	if (!field_is_set(name))
 		field_refuse(reader, name, "Required value: a job needs a name");
-	else if (json_is(name->value, JSON_STRING))
-		check_dns1035_name(reader, name, job->name, is_elastic);
+	else if (json_is(name->value, JSON_STRING) &&
+		 !(is_local && job->name[0] && name_is_label_value(job->name)))
+		check_dns1035_name(reader, name, job->name);
 	job->name_space = field_text(reader, FIELD_MEMBER(metadata, "namespace"), "");
 	if (job->name_space[0] == '\0')
 		job->name_space = "default";

@@ -15,6 +15,10 @@ from processes import parent_of, wait_until, wait_until_process_is_gone
 FOREVER = ["--", "sh", "-c", "echo started; exec sleep 1000"]
 
 
+def sh(script):
+    return ["--", "sh", "-c", script]
+
+
 def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
     name = muster.detach("-w", "2", "--name", "job", *FOREVER)
     assert name == "job"
@@ -64,7 +68,87 @@ def test_ps_lists_what_goes_on_and_all_with_a(muster):
     assert names == ["done", "going"]
     assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/done\nlocal/going\n"
     wide = muster("ps", "-a", "-o", "wide", code=0).stdout.splitlines()
-    assert wide[0].split()[-3:] == ["EXIT", "STARTED", "MESSAGE"]
+    assert wide[0].split()[6:] == ["EXIT", "DURATION", "WHERE", "STARTED", "MESSAGE"]
+
+
+def test_ps_shows_how_jobs_ended_and_only_some(muster):
+    for name, code in (("one", 0), ("two", 3), ("three", 0)):
+        muster("run", "--name", name, *sh(f"exit {code}"), code=code)
+
+    def rows(*options):
+        return {row[0]: row[6:] for row in map(str.split, muster("ps", "--no-headers", *options, code=0).stdout.splitlines())}
+
+    assert muster("ps", "-a", code=0).stdout.splitlines()[0].split()[6:] == ["EXIT", "DURATION"]
+    assert {name: row[0] for name, row in rows("-a").items()} == {"one": "0", "two": "3", "three": "0"}
+    assert all(re.fullmatch(r"\d+m?s", row[1]) for row in rows("-a").values())
+    assert list(rows("--last", "2")) == ["two", "three"]
+    assert list(rows("--last", "9")) == ["one", "two", "three"]
+    ended = muster.job("two")["status"]["completionTime"]
+    assert list(rows("--since", ended)) == ["two", "three"]
+    assert list(rows("--since", "1h", "--last", "1")) == ["three"]
+    assert rows("--since", "2200-01-01T00:00:00Z") == {}
+    assert "--since 'soon': not a duration (10m) or a time" in muster("ps", "--since", "soon", code=2).stderr
+
+
+def git(folder, *arguments):
+    return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=folder, check=True,
+                          capture_output=True, text=True).stdout.strip()
+
+
+def head_of(muster, name):
+    lines = muster("status", name, code=0).stdout.split("\n\n")[0].splitlines()
+    return dict(line.split(":", 1) for line in lines)
+
+
+def test_a_status_begins_with_what_was_started(muster, tmp_path):
+    muster("run", "--name", "job", *sh("echo 'a b'; exit 3"), code=3, cwd=tmp_path)
+    head = head_of(muster, "job")
+    assert head["Command"].strip() == """sh -c 'echo '\\''a b'\\''; exit 3'"""
+    assert (head["Directory"].strip(), "Commit" in head) == (str(tmp_path), False)
+    assert os.listdir(head["Logs"].strip()) and head["Exit code"].strip() == "3"
+    assert re.search(r"ago, after \d+m?s\)", head["Ended"])
+
+
+def test_a_job_knows_the_commit_of_its_directory(muster, tmp_path):
+    main, other = tmp_path / "main", tmp_path / "other"
+    (main / "below").mkdir(parents=True)
+    git(main, "init", "-q", "-b", "main")
+
+    def commit_seen(folder):
+        muster("run", "--name", "job", "--replace", "--", "true", code=0, cwd=folder)
+        return head_of(muster, "job").get("Commit", "").strip()
+
+    assert commit_seen(main) == ""
+    git(main, "commit", "-q", "--allow-empty", "-m", "one")
+    assert commit_seen(main / "below") == git(main, "rev-parse", "HEAD")
+    git(main, "worktree", "add", "-q", "-b", "other", other)
+    git(other, "commit", "-q", "--allow-empty", "-m", "two")
+    assert commit_seen(other) == git(other, "rev-parse", "HEAD") != git(main, "rev-parse", "HEAD")
+    git(main, "pack-refs", "--all")
+    assert commit_seen(main) == git(main, "rev-parse", "HEAD")
+    git(main, "checkout", "-q", "--detach", "other")
+    assert commit_seen(main) == git(other, "rev-parse", "HEAD")
+    (main / ".git/HEAD").unlink()
+    os.mkfifo(main / ".git/HEAD")
+    assert commit_seen(main) == ""
+
+
+def test_a_name_may_be_one_that_no_cluster_takes(muster):
+    for name in ("123", "exp_3", "Exp.V2", "a" * 63):
+        muster("run", "--name", name, *sh('test "$MUSTER_JOB_NAME" = ' + name), code=0)
+        assert muster.job(name)["metadata"]["name"] == name
+        muster("delete", name, code=0)
+    for name in ("", "-x", "_a", "a/b", "a b", ".", "a" * 64):
+        assert "is not a valid job name" in muster("run", f"--name={name}", "--", "true", code=2).stderr
+    assert "not a valid job name for a cluster" in muster("render", "--on", "kubernetes", "--image", "i", "--name", "exp_3", "--",
+                                                          "true", code=2).stderr
+
+
+def test_a_job_is_called_after_its_script_whatever_starts_it(muster, tmp_path):
+    (tmp_path / "fit.py").write_text("")
+    for command, word in (("env A=1 python3 -u ./fit.py --x", "fit"), ("sh -c fit.py", "fit"), ("true fit.pyc", "true")):
+        name = muster.detach("--", *command.split(), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+        assert re.fullmatch(rf"{word}-\w{{5}}", name)
 
 
 def test_ps_in_json_is_a_list_of_jobs(muster):
