@@ -7,7 +7,7 @@
  * up at most. Before its first move that number is unknown: then rows are kept for a second. */
 #pragma once
 
-#include "logs/stream.h"
+#include "logs/line.h"
 
 struct drawing;
 

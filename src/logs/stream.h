@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "logs/folder.h"
+#include "logs/line.h"
 #include "logs/unsaved_output.h"
 
 /* The stored output of one attempt of a replica, read by offset while it may still grow. Follows
@@ -30,18 +31,6 @@ size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *byte
 
 /* Offset of the first byte written at `since` or later (as precisely as the index knows). */
 int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since);
-
-struct log_line {
-	const struct log_name *name; /* the replica; set by log_reader */
-	const char *bytes; /* without its end; valid until the next call for the same stream */
-	size_t len;
-	msec time; /* when its last byte was written; MSEC_UNSET if unknown */
-	bool is_continuation; /* a further piece of the previous line */
-	bool is_first; /* of an attempt that replaced another one; set by log_reader */
-	/* For a line without an end so far: */
-	bool is_bar; /* parts of it were overwritten */
-	bool is_quiet; /* nothing was added since the last poll */
-};
 
 struct log_stream;
 
