@@ -119,6 +119,7 @@ int run_here(const struct options *options, const char *state_folder,
 		return output_fail_with(EXIT_USAGE, "%s", err.text);
 	whole.base.job_words = words;
 	whole.base.state_folder = state_folder;
+	whole.base.notify = option_text(options, "notify");
 	whole.base.is_detached = option_flag(options, "detach");
 	whole.base.prints_json = option_text(options, "output") != NULL;
 	/* What the options say, and what the caller adds. */

@@ -57,6 +57,9 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 		OPTION("stdin", TEXT, "ROLE-INDEX", NULL,                                          \
 		       "give standard input, or what you type, to this replica (input(), pdb)",    \
 		       .group = OPTIONS_OF_OUTPUT),                                                \
+		OPTION("notify", TEXT, "COMMAND", NULL,                                            \
+		       "run this shell command when the job has ended, with MUSTER_STATE ...",     \
+		       .group = OPTIONS_OF_OUTPUT),                                                \
 		FLAG("separate-stderr",                                                            \
 		     "print what processes write to stderr on stderr, not on stdout",              \
 		     .group = OPTIONS_OF_OUTPUT),                                                  \

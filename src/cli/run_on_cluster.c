@@ -174,6 +174,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	request.replaces_finished = option_flag(options, "replace");
 	request.base.prints_json = option_text(options, "output") != NULL;
 	request.base.metrics = metrics;
+	request.base.notify = option_text(options, "notify");
 	request.base.copy_pattern = copies;
 	if (text_equals(option_text(options, "via"), "operator"))
 		return run_via_operator(options, source, &making, &request);

@@ -217,8 +217,12 @@ static void on_awaited_answer(const struct program_answer *answer, const struct 
 
 	if (err)
 		wait->rc = err_set(wait->err, err->code, "%s: %s", wait->program, err->text);
+	else if (answer->signal != 0)
+		wait->rc = err_set(wait->err, ERR_INVALID, "%s was killed by signal %d",
+				   wait->program, answer->signal);
 	else if (answer->exit_code != 0)
-		wait->rc = err_set(wait->err, ERR_INVALID, "%s failed", wait->program);
+		wait->rc = err_set(wait->err, ERR_INVALID, "%s exited with code %d", wait->program,
+				   answer->exit_code);
 	else
 		text_add_bytes(wait->output, answer->bytes, answer->len);
 	loop_stop(wait->loop);

@@ -21,6 +21,7 @@ struct supervision_request {
 	const struct listening *metrics; /* where to serve the job's metrics; NULL: nowhere */
 	struct console_style style;
 	const char *copy_pattern; /* spec/output_path.h; NULL: no copies of output */
+	const char *notify; /* a shell's command for the end of the job; NULL: none */
 	bool stops_at[2]; /* SIGUSR1 and SIGUSR2 stop the job, with that signal; else its processes
 			     get them */
 	bool is_detached; /* leave a supervisor running that outlives the terminal */

@@ -133,6 +133,23 @@ def test_a_job_knows_the_commit_of_its_directory(muster, tmp_path):
     assert commit_seen(main) == ""
 
 
+def test_a_command_is_run_at_the_end(muster, tmp_path):
+    told = 'echo "$MUSTER_JOB_NAME $MUSTER_STATE $MUSTER_EXIT_CODE ${MUSTER_DURATION:+took} $MUSTER_MESSAGE $MUSTER_ERROR"'
+    done = muster("run", "--name", "good", "--notify", told, "--", "true", code=0)
+    assert done.stderr.endswith("\ngood Succeeded 0 took  \n") and done.stdout == ""
+    done = muster("run", "--name", "bad", "--notify", told, *sh("echo ValueError: no; exit 3"), code=3)
+    assert re.search(r"\nbad Failed 3 took worker-0 exited with code 3 .* ValueError: no\n$", done.stderr)
+    for command, said in (("exit 3", "exited with code 3"), ("kill -9 $$", "was killed by signal 9"), ("(", "exited with code 2")):
+        done = muster("run", "--notify", command, "--", "true", code=0)
+        assert f"muster: --notify: sh {said}\n" in done.stderr
+    os.mkfifo(tmp_path / "told")
+    name = muster.detach("--notify", f"echo $MUSTER_STATE >{tmp_path}/told", *FOREVER)
+    muster("stop", "--grace", "0", name, code=0)
+    assert (tmp_path / "told").read_text() == "Stopped\n"
+    muster("launch", "--nnodes", "1", "--notify", f"touch {tmp_path}/launched", "--no-python", "true", code=0)
+    assert (tmp_path / "launched").exists()
+
+
 def test_a_name_may_be_one_that_no_cluster_takes(muster):
     for name in ("123", "exp_3", "Exp.V2", "a" * 63):
         muster("run", "--name", name, *sh('test "$MUSTER_JOB_NAME" = ' + name), code=0)
