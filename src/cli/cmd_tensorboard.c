@@ -150,12 +150,11 @@ static const struct option_row rows_of_tensorboard[] = {
 const struct command command_tensorboard = {
 	.name = "tensorboard",
 	.group = "Inspect",
-	.arguments = "[OPTIONS] JOB",
+	.arguments = "[OPTIONS] [JOB]",
 	.one_line = "run TensorBoard on a job's event files, during and after training",
 	.examples = "  muster tensorboard digits-x7k2p --logdir /logs\n"
 		    "  muster tensorboard digits-x7k2p --logdir runs/today --port 7007\n",
 	.options = rows_of_tensorboard,
-	.least_arguments = 1,
 	.most_arguments = 1,
 	.run = tensorboard_run,
 };

@@ -47,9 +47,38 @@ static const char *const scheduling_policy_words[] = {"minAvailable", "queue", "
 static const char *const managed_by_words[] = {"kubeflow.org/training-operator",
 					       "kueue.x-k8s.io/multikueue"};
 
-/* Kubeflow's other kinds, whose jobs a TFJob can express. */
+#define INSTEAD "; to run its command: muster run -w N -- COMMAND"
+
+/* Files of other tools, told by a member. False if it is none. */
+static bool refuse_other_file(struct field_reader *reader, const struct field *root)
+{
+	static const char *const others[][2] = {
+		{"services", "a compose file" INSTEAD},
+		{"num_nodes", "a task of SkyPilot" INSTEAD},
+		{"setup", "a task of SkyPilot" INSTEAD},
+		{"run", "a task of SkyPilot" INSTEAD},
+	};
+	const char *key = NULL, *what = NULL;
+	bool are_commands = json_count(root->value) > 0;
+	struct json *value;
+
+	for (size_t i = 0; i < ARRAY_LEN(others) && !what; i++)
+		if (json_get(root->value, others[i][0]))
+			what = others[i][1];
+	while (json_next(root->value, &key, &value))
+		are_commands &= json_is(value, JSON_STRING);
+	if (!what && are_commands)
+		what = "a Procfile; start each of its processes with muster run -- COMMAND";
+	if (what)
+		field_refuse(reader, root, "expected a " KIND ", and this is %s", what);
+	return what != NULL;
+}
+
+/* Kubeflow's other kinds, whose jobs a TFJob can express, and kinds that are no such jobs. */
 static bool refuse_other_kind(struct field_reader *reader, const struct field *kind)
 {
+	static const char *const unlike[] = {"JobSet", "TrainJob", "Job",       "MPIJob",
+					     "RayJob", "Pod",      "Deployment"};
 	static const char *const others[][2] = {
 		{"PyTorchJob", "pytorchReplicaSpecs"},
 		{"JAXJob", "jaxReplicaSpecs"},
@@ -66,7 +95,13 @@ static bool refuse_other_kind(struct field_reader *reader, const struct field *k
 			     word, others[i][1]);
 		return true;
 	}
-	return false;
+	if (name_find_word(unlike, ARRAY_LEN(unlike), word) < 0)
+		return false;
+	field_refuse(reader, kind,
+		     "Unsupported value: \"%s\": supported values: \"" KIND "\"" INSTEAD
+		     " (with --on kubernetes --image IMAGE: in Pods)",
+		     word);
+	return true;
 }
 
 /* The API server checks the kind of what it sends to the operator; a file may have any. False when
@@ -82,6 +117,8 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 
 	if (!reader_is_strict(reader))
 		return true;
+	if (!field_is_set(kind) && !field_is_set(version) && refuse_other_file(reader, root))
+		return false;
 	if (!field_is_set(kind))
 		field_refuse(reader, kind, "Required value: must be " KIND);
 	if (!refuse_other_kind(reader, kind))
@@ -319,7 +356,10 @@ static void read_root(struct field_reader *reader, struct job *job)
 	struct text changes CLEANUP(text_done) = {0};
 
 	if (!json_is(root.value, JSON_OBJECT)) {
-		field_refuse(reader, &root, "expected a " KIND " object");
+		field_refuse(reader, &root, "expected a " KIND " object%s",
+			     json_is(root.value, JSON_STRING)
+				     ? "; to run a script: muster run -- sh FILE"
+				     : "");
 		return;
 	}
 	if (!read_kind(reader, &root))

@@ -1,5 +1,7 @@
 """Files as people have them: made by word processors, by Windows, by kubectl, for other versions and for other programs."""
 
+import re
+
 import pytest
 
 CONTAINER = "{name: tensorflow, image: i, command: [echo, hi]}"
@@ -101,3 +103,19 @@ def test_an_env_file_of_windows_is_read(muster, tmp_path):
     (tmp_path / "env").write_bytes("DATA=/data\r\nEPOCHS=3\r\n".encode("utf-8-sig"))
     done = muster("run", "--env-file", "env", "--", "sh", "-c", 'echo "[$DATA] [$EPOCHS]"', cwd=tmp_path, code=0)
     assert "worker-0 | [/data] [3]\n" in done.stdout
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("services:\n  a: {image: x}\n", "expected a TFJob, and this is a compose file; to run its command: muster run -w N -- COMMAND"),
+    ("web: python x.py\nworker: python y.py\n",
+     "expected a TFJob, and this is a Procfile; start each of its processes with muster run -- COMMAND"),
+    ("name: x\nnum_nodes: 2\nrun: |\n  python x.py\n",
+     "expected a TFJob, and this is a task of SkyPilot; to run its command: muster run -w N -- COMMAND"),
+    ("#!/bin/sh\n#SBATCH -N 2\nsrun python x.py\n", "expected a TFJob object; to run a script: muster run -- sh FILE"),
+    ("apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n",
+     'kind: Unsupported value: "TrainJob": supported values: "TFJob"; to run its command: muster run -w N -- COMMAND '
+     "(with --on kubernetes --image IMAGE: in Pods)"),
+])
+def test_a_file_of_another_tool_is_called_by_its_name(muster, tmp_path, text, said):
+    (tmp_path / "file").write_text(text)
+    assert re.fullmatch(rf"(muster: )?file:\d+:\d+: {re.escape(said)}\n", muster("run", "-f", "file", cwd=tmp_path, code=2).stderr)

@@ -389,8 +389,9 @@ TEST(what_can_never_run_is_a_fault_of_a_file)
 		 "set "
 		 "kind to TFJob, rename spec.pytorchReplicaSpecs to spec.tfReplicaSpecs, and name "
 		 "the training container tensorflow\n"},
-		{"kind: MPIJob",
-		 "kind: Unsupported value: \"MPIJob\": supported values: \"TFJob\"\n"},
+		{"kind: MPIJob", "kind: Unsupported value: \"MPIJob\": supported values: "
+				 "\"TFJob\"; to run its command: muster run -w N -- COMMAND (with "
+				 "--on kubernetes --image IMAGE: in Pods)\n"},
 		{"metadata: {name: j}\nspec: {tfReplicaSpecs: {Worker: " ROLE "}}",
 		 "kind: Required value: must be TFJob\n"
 		 "apiVersion: Required value: must be kubeflow.org/v1\n"},
