@@ -44,6 +44,8 @@ static bool is_place_known(const struct options *options)
 		output_print_message("--rm: cannot be used with --detach");
 	else if (is_on_cluster && option_text(options, "stdin"))
 		output_print_message("--stdin: not available with --on kubernetes");
+	else if (is_on_cluster && option_flag(options, "tty"))
+		output_print_message("--tty: not available with --on kubernetes");
 	else if (is_on_cluster && option_flag(options, "separate-stderr"))
 		output_print_message("--separate-stderr: not available with --on kubernetes, which "
 				     "keeps both streams of a container together");

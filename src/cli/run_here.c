@@ -83,18 +83,23 @@ static int open_input(const struct options *options, const struct job *job,
 	return ret_input->fd < 0 ? err_set_errno(err, errno, "--stdin") : 0;
 }
 
+/* How much of a row is not a replica's. */
+static int columns_of_names(const struct job *job, const struct console_style *style)
+{
+	struct line_format format CLEANUP(line_format_done) = {0};
+
+	line_format_fit_job(&format, job);
+	return style->hides_names ? 0 : format.width + (int) strlen(" | ");
+}
+
 /* A replica's output is a pipe, and still its bars appear on a terminal: the libraries that ask for
  * that (rich, and what is made with it) are told so, and how much of a row is theirs. They inherit
  * it from this process; a user's own value stays. */
-static void describe_terminal(const struct job *job, const struct console_style *style)
+static void describe_terminal(int name_columns)
 {
-	struct line_format format CLEANUP(line_format_done) = {.has_name = !style->hides_names};
-	int columns = terminal_size(STDOUT_FILENO).columns;
+	int columns = terminal_size(STDOUT_FILENO).columns - name_columns;
 	char number[16];
 
-	line_format_fit_job(&format, job);
-	if (format.has_name)
-		columns -= format.width + (int) strlen(" | ");
 	snprintf(number, sizeof(number), "%d", columns);
 	setenv("TTY_COMPATIBLE", "1", false);
 	if (columns >= MIN_COLUMNS)
@@ -130,9 +135,14 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.style = console.style;
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
-	if (!whole.base.is_detached && !console.style.is_quiet &&
+	whole.has_terminals = option_flag(options, "tty");
+	whole.name_columns = columns_of_names(request->job, &console.style);
+	if (whole.has_terminals && console.style.streams.are_apart)
+		return output_fail_with(EXIT_USAGE, "--tty: a terminal has both streams; it cannot "
+						    "be used with --separate-stderr");
+	if (!whole.base.is_detached && !console.style.is_quiet && !whole.has_terminals &&
 	    terminal_understands_escapes(STDOUT_FILENO))
-		describe_terminal(request->job, &console.style);
+		describe_terminal(whole.name_columns);
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {
 		output_print_message("%s", err.text);
 		return err.code == ERR_EXISTS ? EXIT_USAGE : EXIT_INTERNAL;

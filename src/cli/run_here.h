@@ -57,6 +57,8 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 		OPTION("stdin", TEXT, "ROLE-INDEX", NULL,                                          \
 		       "give standard input, or what you type, to this replica (input(), pdb)",    \
 		       .group = OPTIONS_OF_OUTPUT),                                                \
+		FLAG("tty", "give each process a terminal as its stdout and stderr",               \
+		     .group = OPTIONS_OF_OUTPUT),                                                  \
 		OPTION("notify", TEXT, "COMMAND", NULL,                                            \
 		       "run this shell command when the job has ended, with MUSTER_STATE ...",     \
 		       .group = OPTIONS_OF_OUTPUT),                                                \

@@ -74,8 +74,9 @@ static const struct other_tool_option foreign_options[] = {
 	{STARTS, "-l|--labels|--label",
 	 "set labels in the metadata of a TFJob file, and run -f job.yaml", true, false},
 	{"render", "--rm", "not needed: render starts no job", false, false},
-	{STARTS, "-i|-it|-ti|--interactive|--tty",
-	 "use --stdin worker-0 to pass what you type to worker-0", false, false},
+	{STARTS, "-i|-it|-ti|--interactive",
+	 "use --stdin worker-0 to pass what you type to worker-0, --tty for terminals", false,
+	 false},
 	{STARTS, "--background|--detached|--no-wait|--bg", "use -d to run in the background", false,
 	 false},
 

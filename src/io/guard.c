@@ -20,8 +20,8 @@
 
 #define SIZE_OF_NAME 16 /* PR_GET_NAME, prctl(2) */
 
-static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,
-				SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1,
+				SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
 /* Of SIGINT and SIGQUIT, the inner distinguishes those of the terminal from others. */
 static void choose_signals(sigset_t *ret_awaited)

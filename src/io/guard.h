@@ -26,13 +26,13 @@ struct guard {
  * removes at the end. In the inner process it returns immediately, with an empty signal mask. In
  * the outer one it returns when the inner has exited and no descendant is left.
  *
- * The outer forwards SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT and SIGTSTP. Keys
- * typed at the terminal (SIGINT, SIGQUIT, SIGTSTP) reach both by themselves while both are in one
- * process group, and are not forwarded; nor is what Slurm sends to both. The outer has another name
- * (GUARD_NAME), so that a kill by name does not hit both. Some signals arrive twice (timeout(1)
- * sends them to its child and to the group): only a second SIGINT may mean more than a first. A
- * signal that was ignored at the start (nohup, `&` in a script) is not forwarded; the inner should
- * leave it ignored. Ctrl-Z stops both processes, fg continues both. */
+ * The outer forwards SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP and
+ * SIGWINCH. Keys typed at the terminal (SIGINT, SIGQUIT, SIGTSTP) reach both by themselves while
+ * both are in one process group, and are not forwarded; nor is what Slurm sends to both. The outer
+ * has another name (GUARD_NAME), so that a kill by name does not hit both. Some signals arrive
+ * twice (timeout(1) sends them to its child and to the group): only a second SIGINT may mean more
+ * than a first. A signal that was ignored at the start (nohup, `&` in a script) is not forwarded;
+ * the inner should leave it ignored. Ctrl-Z stops both processes, fg continues both. */
 int guard_fork(const char *group, struct guard *ret_guard, struct err *err) MUST_USE;
 
 /* Whether a signal has reached both processes and all descendants by itself: Slurm sends it to

@@ -54,6 +54,36 @@ struct terminal_size terminal_size(int fd)
 	return (struct terminal_size){size.ws_row, size.ws_col};
 }
 
+void terminal_set_size(int fd, struct terminal_size size)
+{
+	const struct winsize wanted = {.ws_row = (unsigned short) size.rows,
+				       .ws_col = (unsigned short) size.columns};
+
+	(void) !ioctl(fd, TIOCSWINSZ, &wanted);
+}
+
+int terminal_new_pair(struct terminal_size size, int *ret_ours, int *ret_its, struct err *err)
+{
+	struct termios mode;
+	int ours CLEANUP(file_close) = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (ours < 0 || unlockpt(ours) < 0)
+		return err_set_errno(err, errno, "cannot create a terminal");
+	/* By its number: the file system of terminals may be another one here. */
+	int its CLEANUP(file_close) = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (its < 0 || tcgetattr(its, &mode) < 0)
+		return err_set_errno(err, errno, "cannot create a terminal");
+	mode.c_oflag &= ~(tcflag_t) OPOST;
+	mode.c_lflag &= ~(tcflag_t) ECHO;
+	tcsetattr(its, TCSANOW, &mode);
+	terminal_set_size(ours, size);
+	*ret_ours = ours;
+	*ret_its = its;
+	ours = its = -1;
+	return 0;
+}
+
 struct raw_terminal {
 	pid_t pid; /* of the process that restores it */
 	int fd; /* our end of a pipe; that process waits until it is closed */

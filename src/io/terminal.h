@@ -24,6 +24,12 @@ void terminal_keep_group(void);
 
 /* 24 rows of 80 columns if the descriptor does not tell. */
 struct terminal_size terminal_size(int fd);
+void terminal_set_size(int fd, struct terminal_size size);
+
+/* A terminal for another process: our end and its end, both close-on-exec. What it writes arrives
+ * here unchanged. */
+int terminal_new_pair(struct terminal_size size, int *ret_ours, int *ret_its,
+		      struct err *err) MUST_USE;
 
 /* A terminal whose keys are bytes for a remote program: no echo, no lines, and Ctrl-C is a byte
  * too. A separate process restores it, on request or when this process exits, for whatever

@@ -253,6 +253,7 @@ struct local {
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
+	struct loop_watch *resized; /* NULL: our processes have no terminals */
 	struct local_stacks stacks; /* of replicas that are asked to exit after these are kept */
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	int n_unclear_looks; /* in a row */
@@ -361,6 +362,26 @@ static struct log_writer *open_log(struct local *local, const struct log_name *n
 	return log;
 }
 
+static struct terminal_size size_for_replicas(const struct local *local)
+{
+	struct terminal_size size = terminal_size(STDOUT_FILENO);
+
+	if (size.columns > local->settings.name_columns)
+		size.columns -= local->settings.name_columns;
+	return size;
+}
+
+static void on_resized(int number, void *data)
+{
+	const struct local *local = data;
+
+	(void) number;
+	for (size_t i = 0; i < local->replicas.count; i++)
+		if (local->replicas.list[i]->output)
+			replica_output_set_size(local->replicas.list[i]->output,
+						size_for_replicas(local));
+}
+
 static struct replica_logs open_logs(struct local *local, struct local_replica *replica)
 {
 	struct replica_logs logs = {.keeps_streams_apart = local->settings.keeps_streams_apart};
@@ -430,7 +451,10 @@ static void start_replica(struct local *local, const struct job *job, const stru
 		start.input_fd = input->fd;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
-	const struct replica_logs logs = open_logs(local, replica);
+	const struct terminal_size size = size_for_replicas(local);
+	struct replica_logs logs = open_logs(local, replica);
+
+	logs.terminal = local->settings.has_terminals ? &size : NULL;
 
 	output_reader_expect(local->reader,
 			     (size_t) job_replica_count(job) * (logs.keeps_streams_apart ? 2 : 1));
@@ -649,6 +673,7 @@ static void local_free(struct backend *backend)
 	output_reader_free(local->reader);
 	loop_watch_free(local->child_watch);
 	loop_watch_free(local->kill_timer);
+	loop_watch_free(local->resized);
 	loop_watch_free(local->look_timer);
 	free(local->jobs_folder);
 	free(local->job_name);
@@ -681,6 +706,8 @@ struct backend *backend_local_new(const struct backend_local_settings *settings)
 	local->clock_offset = loop_clock_offset();
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, on_sigchld, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
+	if (settings->has_terminals)
+		local->resized = loop_watch_signal(settings->loop, SIGWINCH, on_resized, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
 	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
 	local->stacks.on_kept = notify_local_news;

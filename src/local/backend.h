@@ -39,6 +39,8 @@ struct backend_local_settings {
 	struct output_copies *copies; /* of output; NULL: none */
 	bool keeps_streams_apart; /* stdout and stderr have a log each */
 	struct replica_input input;
+	bool has_terminals; /* stdout and stderr of a process are a terminal, not a pipe … */
+	int name_columns; /* … that is so much narrower than ours */
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of open files in replicas; 0: ours */
 	backend_news_fn on_news;

@@ -49,17 +49,19 @@ static void local_replica_free(struct local_replica *replica)
 	free(replica);
 }
 
-/* Opens a pipe: its read end, and the log, become *ret_output. */
+/* Opens a pipe or a terminal: its read end, and the log, become *ret_output. */
 static int open_output(const struct local_replica *replica, struct output_reader *reader,
-		       struct log_writer *take_log, struct replica_output **ret_output,
-		       int *ret_write_fd, struct err *err)
+		       const struct terminal_size *terminal, struct log_writer *take_log,
+		       struct replica_output **ret_output, int *ret_write_fd, struct err *err)
 {
 	int fds[2];
+	int rc = terminal                    ? terminal_new_pair(*terminal, &fds[0], &fds[1], err)
+		 : pipe2(fds, O_CLOEXEC) < 0 ? err_set_errno(err, errno, "cannot create a pipe")
+					     : 0;
 
-	if (pipe2(fds, O_CLOEXEC) < 0) {
+	if (rc < 0) {
 		log_writer_close(take_log);
-		return err_set_errno(err, errno, "cannot create a pipe for %s-%d", replica->role,
-				     replica->index);
+		return err_prefix(err, "%s-%d", replica->role, replica->index);
 	}
 	*ret_output = replica_output_new(reader, fds[0], take_log);
 	*ret_write_fd = fds[1];
@@ -71,15 +73,16 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 			struct err *err)
 {
 	int output_fd CLEANUP(file_close) = -1, error_fd CLEANUP(file_close) = -1;
-	int rc = open_output(replica, reader, take_logs->log, &replica->output, &output_fd, err);
+	int rc = open_output(replica, reader, take_logs->terminal, take_logs->log, &replica->output,
+			     &output_fd, err);
 
 	if (rc < 0) {
 		log_writer_close(take_logs->error_log);
 		return rc;
 	}
 	if (take_logs->keeps_streams_apart) {
-		rc = open_output(replica, reader, take_logs->error_log, &replica->error_output,
-				 &error_fd, err);
+		rc = open_output(replica, reader, NULL, take_logs->error_log,
+				 &replica->error_output, &error_fd, err);
 		if (rc < 0)
 			return rc;
 		start->error_fd = error_fd;

@@ -54,6 +54,8 @@ struct local_replica *local_replica_new(const char *uid, const char *role, int i
 /* The logs of an attempt's output. */
 struct replica_logs {
 	struct log_writer *log; /* NULL: what belongs into it is lost */
+	const struct terminal_size *terminal; /* what is logged is written to such a terminal; NULL:
+						 to a pipe */
 	bool keeps_streams_apart;
 	struct log_writer *error_log; /* of stderr, if streams are kept apart; NULL: as above */
 };

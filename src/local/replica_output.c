@@ -20,6 +20,7 @@
  * limit, new pipes of that user, in any program, would get a single page. */
 #define LARGEST_PIPE ((size_t) 1024 * 1024)
 #define USUAL_PIPE ((size_t) 64 * 1024)
+#define TERMINAL_BUFFER ((size_t) 4096)
 #define PIPES_OF_USER "/proc/sys/fs/pipe-user-pages-soft"
 #define USUAL_PIPES_OF_USER ((size_t) 64 * 1024 * 1024)
 #define OUR_PART 4
@@ -223,7 +224,7 @@ static size_t widen_output_pipe(int fd, size_t size)
 		fcntl(fd, F_SETPIPE_SZ, (int) size);
 	int found = fcntl(fd, F_GETPIPE_SZ);
 
-	return found > 0 ? (size_t) found : USUAL_PIPE;
+	return found > 0 ? (size_t) found : TERMINAL_BUFFER;
 }
 
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
@@ -239,6 +240,12 @@ struct replica_output *replica_output_new(struct output_reader *reader, int take
 	output->last = MSEC_UNSET;
 	output->watch = loop_watch_readable(reader->loop, take_fd, read_ready, output);
 	return output;
+}
+
+void replica_output_set_size(const struct replica_output *output, struct terminal_size size)
+{
+	if (output->watch)
+		terminal_set_size(output->fd, size);
 }
 
 static void leave_resting(struct replica_output *output)

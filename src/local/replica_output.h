@@ -8,6 +8,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "io/loop.h"
+#include "io/terminal.h"
 #include "logs/writer.h"
 
 struct output_reader; /* shared by all replicas: a buffer and a timer */
@@ -28,10 +29,12 @@ void output_reader_expect(struct output_reader *reader, size_t n_pipes);
 /* Free all outputs before. NULL is fine. */
 void output_reader_free(struct output_reader *reader);
 
-/* Reads from the pipe until it ends or replica_output_finish is called. Takes over the descriptor
- * (the read end) and the log, which may be NULL: then the output is dropped. */
+/* Reads from the pipe, or terminal, until it ends or replica_output_finish is called. Takes over
+ * the descriptor (the read end) and the log, which may be NULL: then the output is dropped. */
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
 					  struct log_writer *take_log) MUST_USE;
+/* For a terminal. */
+void replica_output_set_size(const struct replica_output *output, struct terminal_size size);
 /* When output last arrived; MSEC_UNSET: never. */
 msec replica_output_last(const struct replica_output *output);
 /* The replica has exited: reads what is still in the pipe, without waiting, and closes both. NULL

@@ -239,6 +239,8 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.copies = base->reporter.copies,
 		.keeps_streams_apart = request->base.style.streams.are_apart,
 		.input = request->input,
+		.has_terminals = request->has_terminals,
+		.name_columns = request->name_columns,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
 		.on_news = supervision_request_pass,

@@ -16,6 +16,8 @@ struct supervisor_request {
 					      NULL: the whole job is on this machine */
 	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
 	struct replica_input input;
+	bool has_terminals; /* these two as in local/backend.h */
+	int name_columns;
 	bool replaces_finished; /* a finished job of this name is deleted first */
 	bool is_resumed; /* the job is that of resumption_read, and continues where it ended */
 };

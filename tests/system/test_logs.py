@@ -263,6 +263,28 @@ def test_rows_that_are_drawn_again_are_rows_at_the_bottom(muster, tmp_path):
     assert muster("logs", "--no-prefix", "job", code=0).stdout.splitlines() == lines
 
 
+def test_a_process_may_have_a_terminal_as_wide_as_ours_beside_its_name(muster):
+    terminal = Terminal(muster, "run", "--tty", "-w", "1", "--name", "job", *sh(
+        'test -t 1 && test -t 2 && stty size <&1; while [ "$(stty size <&2)" = "24 89" ]; do sleep 0.01; done; '
+        'stty size <&1; echo "$COLUMNS."'))
+    terminal.until(r"worker-0 \|\S* 24 89\r\n")
+    termios.tcsetwinsize(terminal.master, (30, 50))
+    terminal.process.send_signal(signal.SIGWINCH)
+    terminal.until(r"worker-0 \|\S* 30 39\r\n\S*worker-0 \|\S* \.\r\n")
+    assert terminal.process.wait(LIMIT) == 0
+    with open(log_of(muster, "job"), "rb") as log:
+        assert log.read() == b"24 89\n30 39\n.\n"
+
+
+def test_terminals_lose_nothing_and_need_no_terminal_of_ours(muster):
+    done = muster("run", "--tty", "-w", "2", *sh("stty size <&1; seq 100000; echo end >&2"), code=0)
+    lines = ["24 69", *map(str, range(1, 100001)), "end"]
+    for index in range(2):
+        assert [line.split(" | ", 1)[1] for line in done.stdout.splitlines() if line.startswith(f"worker-{index}")] == lines
+    assert "a terminal has both streams" in muster("run", "--tty", "--separate-stderr", "--", "true", code=2).stderr
+    assert "--tty: not available with --on kubernetes" in muster("run", "--on", "kubernetes", "--tty", "--", "true", code=2).stderr
+
+
 def test_a_program_is_told_that_its_rows_appear_on_a_terminal(muster):
     seen = sh('echo "<$TTY_COMPATIBLE $COLUMNS>"')
     for env, options, expected in [
