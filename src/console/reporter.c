@@ -6,8 +6,14 @@
 #include "io/file.h"
 #include "io/log.h"
 #include "io/loop.h"
+#include "io/own_process.h"
+#include "io/program_call.h"
 #include "jobs/record.h"
 #include "reconcile/reconcile.h"
+#include "reconcile/summary.h"
+
+/* For the command of --notify. */
+#define NOTIFY_TIME (60 * MSEC_PER_SECOND)
 
 void reporter_add_to_log(const struct reporter *reporter, msec now, const char *level,
 			 const char *reason, const char *sentence)
@@ -191,4 +197,51 @@ void reporter_print(struct reporter *reporter, const char *uid, msec created, in
 	reporter_print_message(reporter, err.text);
 	if (reporter->status.exit_code == 0)
 		reporter->status.exit_code = EXIT_INTERNAL;
+}
+
+/* The end. */
+
+static char *duration_of(const struct status *status)
+{
+	struct text text = {0};
+
+	if (status->start_time != MSEC_UNSET && status->completion_time != MSEC_UNSET)
+		text_add_duration(&text, status->completion_time - status->start_time);
+	return text_take(&text);
+}
+
+void reporter_notify(struct reporter *reporter, const struct job *job, const char *command)
+{
+	static const char script[] = "exec >&2; eval \"$0\"";
+	const char *const arguments[] = {"sh", "-c", script, command, NULL};
+	const struct status *status = &reporter->status;
+	const struct failure *failure = status->failure;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text output CLEANUP(text_done) = {0};
+	char *duration CLEANUP(mem_free_text) = duration_of(status);
+	struct summary summary;
+	struct err err;
+
+	summary_create(job, status, arena, &summary);
+	const char *const changes[] = {
+		arena_format(arena, "MUSTER_JOB_NAME=%s", job->name),
+		arena_format(arena, "MUSTER_STATE=%s", summary.state),
+		arena_format(arena, "MUSTER_EXIT_CODE=%d", status->exit_code),
+		arena_format(arena, "MUSTER_DURATION=%s", duration),
+		arena_format(arena, "MUSTER_MESSAGE=%s", summary.message),
+		arena_format(arena, "MUSTER_ERROR=%s",
+			     failure && failure->exception ? failure->exception : ""),
+		NULL,
+	};
+	char **environment CLEANUP(mem_free_any) = own_environment_with(changes);
+	const struct program_question question = {
+		.program = "sh",
+		.arguments = (char *const *) arguments,
+		.environment = environment,
+		.limit = 1,
+		.time_limit = NOTIFY_TIME,
+	};
+
+	if (program_call_wait(&question, &output, &err) < 0)
+		reporter_sayf(reporter, "--notify: %s", err.text);
 }

@@ -52,3 +52,7 @@ void reporter_end(struct reporter *reporter, const struct job *job, const char *
 /* Prints the TFJob with its status on stdout, if known. A failure to write is reported, and the
  * exit code of a job that succeeded becomes 125. */
 void reporter_print(struct reporter *reporter, const char *uid, msec created, int64_t version);
+
+/* Runs the shell command of --notify, whose environment has the outcome, and waits for it, but no
+ * longer than a minute. Its output goes to stderr, as messages do; its failure is printed. */
+void reporter_notify(struct reporter *reporter, const struct job *job, const char *command);

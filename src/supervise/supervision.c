@@ -1,9 +1,6 @@
 #include "supervise/supervision.h"
 
-#include "io/own_process.h"
 #include "io/process.h"
-#include "io/program_call.h"
-#include "reconcile/summary.h"
 #include "spec/job.h"
 
 #include <signal.h>
@@ -12,8 +9,6 @@
 
 /* For what a job has printed, when its user does not want to wait any more. */
 #define LAST_OUTPUT_TIME MSEC_PER_SECOND
-/* For the command of --notify. */
-#define NOTIFY_TIME (60 * MSEC_PER_SECOND)
 
 /* Setting up. */
 
@@ -244,52 +239,6 @@ void supervision_end_work(struct supervision *supervision)
 		backend->functions->free(backend);
 }
 
-static char *duration_of(const struct status *status)
-{
-	struct text text = {0};
-
-	if (status->start_time != MSEC_UNSET && status->completion_time != MSEC_UNSET)
-		text_add_duration(&text, status->completion_time - status->start_time);
-	return text_take(&text);
-}
-
-/* Its output goes to stderr, as messages do. */
-static void notify(struct supervision *supervision)
-{
-	static const char script[] = "exec >&2; eval \"$0\"";
-	const char *const arguments[] = {"sh", "-c", script, supervision->request->notify, NULL};
-	const struct status *status = &supervision->reporter.status;
-	const struct failure *failure = status->failure;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct text output CLEANUP(text_done) = {0};
-	char *duration CLEANUP(mem_free_text) = duration_of(status);
-	struct summary summary;
-	struct err err;
-
-	summary_create(supervision->job, status, arena, &summary);
-	const char *const changes[] = {
-		arena_format(arena, "MUSTER_JOB_NAME=%s", supervision->job->name),
-		arena_format(arena, "MUSTER_STATE=%s", summary.state),
-		arena_format(arena, "MUSTER_EXIT_CODE=%d", status->exit_code),
-		arena_format(arena, "MUSTER_DURATION=%s", duration),
-		arena_format(arena, "MUSTER_MESSAGE=%s", summary.message),
-		arena_format(arena, "MUSTER_ERROR=%s",
-			     failure && failure->exception ? failure->exception : ""),
-		NULL,
-	};
-	char **environment CLEANUP(mem_free_any) = own_environment_with(changes);
-	const struct program_question question = {
-		.program = "sh",
-		.arguments = (char *const *) arguments,
-		.environment = environment,
-		.limit = 1,
-		.time_limit = NOTIFY_TIME,
-	};
-
-	if (program_call_wait(&question, &output, &err) < 0)
-		reporter_sayf(&supervision->reporter, "--notify: %s", err.text);
-}
-
 int supervision_finish(struct supervision *supervision)
 {
 	struct reporter *reporter = &supervision->reporter;
@@ -298,7 +247,7 @@ int supervision_finish(struct supervision *supervision)
 		reporter_print(reporter, supervision->job->uid, supervision->created,
 			       supervision->version);
 	if (supervision->request->notify && status_is_finished(&reporter->status))
-		notify(supervision);
+		reporter_notify(reporter, supervision->job, supervision->request->notify);
 	return reporter->status.exit_code;
 }
 
