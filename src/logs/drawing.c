@@ -13,8 +13,6 @@
 /* How long a row is kept before the first move up. */
 #define TIME_BEFORE_MOVE MSEC_PER_SECOND
 
-#define ESCAPE 0x1b
-
 struct row {
 	struct text text;
 	msec time; /* of its last change */
@@ -77,12 +75,12 @@ static size_t lift_of(const struct sequence *sequence)
 bool drawing_begins(const char *bytes, size_t len, size_t *ret_lifts)
 {
 	const char *end = bytes + len;
-	const char *at = memchr(bytes, ESCAPE, len);
+	const char *at = memchr(bytes, DRAWING_ESCAPE, len);
 	bool begins = false;
 	size_t lifts = 0;
 	struct sequence sequence;
 
-	for (; at; at = memchr(at + 1, ESCAPE, (size_t) (end - at - 1))) {
+	for (; at; at = memchr(at + 1, DRAWING_ESCAPE, (size_t) (end - at - 1))) {
 		if (!read_sequence(at, (size_t) (end - at), &sequence) || sequence.size == 0)
 			continue;
 		lifts += lift_of(&sequence);
@@ -259,7 +257,8 @@ size_t drawing_add(struct drawing *drawing, const char *bytes, size_t len, msec 
 			feed_line(drawing);
 		} else if (bytes[at] == '\r') {
 			current_row(drawing)->is_returned = true;
-		} else if (bytes[at] == ESCAPE && read_sequence(bytes + at, len - at, &sequence)) {
+		} else if (bytes[at] == DRAWING_ESCAPE &&
+			   read_sequence(bytes + at, len - at, &sequence)) {
 			if (sequence.size == 0)
 				break;
 			size = sequence.size;

@@ -11,6 +11,8 @@
 
 struct drawing;
 
+#define DRAWING_ESCAPE '\x1b' /* the first byte of such sequences */
+
 /* Whether the bytes hold a sequence that begins a drawing; `ret_lifts`: by how many rows they move
  * the cursor up (NULL: not wanted). */
 bool drawing_begins(const char *bytes, size_t len, size_t *ret_lifts);

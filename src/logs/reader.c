@@ -159,17 +159,22 @@ static int64_t find_line_begin(struct window *window, int64_t floor, int64_t end
 	return floor;
 }
 
-/* Reads the searched part of a line's text; returns its length. */
-static size_t read_line(struct log_attempt *attempt, int64_t begin, int64_t end, char *text,
+/* Reads the searched part of a line's text, which is usually in the window; returns its length. */
+static size_t read_line(const struct window *window, int64_t begin, int64_t end, char *text,
 			size_t most)
 {
 	size_t len = 0;
 
 	if (end - begin < (int64_t) most)
 		most = (size_t) (end - begin);
+	if (begin >= window->begin &&
+	    begin + (int64_t) most <= window->begin + (int64_t) window->len) {
+		memcpy(text, window->bytes + (begin - window->begin), most);
+		return most;
+	}
 	while (len < most) {
 		int64_t offset = begin + (int64_t) len;
-		size_t got = log_attempt_read(attempt, &offset, text + len, most - len);
+		size_t got = log_attempt_read(window->attempt, &offset, text + len, most - len);
 
 		if (got == 0)
 			break;
@@ -203,7 +208,7 @@ static int64_t log_tail_find(struct window *window, int64_t floor,
 
 	for (;;) {
 		int64_t line = find_line_begin(window, floor, end);
-		size_t lifts, len = read_line(window->attempt, line, end, text, line_limit);
+		size_t lifts, len = read_line(window, line, end, text, line_limit);
 		bool is_redrawn = n_redrawn > 0;
 		bool is_empty = drawing_begins(text, len, &lifts) && is_invisible(text, len);
 		const char *state = line_text_last_state(text, &len);

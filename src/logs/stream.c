@@ -245,6 +245,7 @@ struct log_stream {
 	msec time; /* of the bytes below `time_until` */
 	int64_t time_until;
 	struct drawing *drawing; /* NULL: lines are read as they are; else they go through it */
+	bool may_draw; /* some bytes in the buffer begin an escape sequence */
 	int64_t looked_at; /* offset after the unfinished line at the last poll */
 };
 
@@ -324,6 +325,8 @@ static bool fill(struct log_stream *stream)
 	if (got == 0)
 		got = unsaved_output_take(find_unkept(stream), stream->buffer + stream->end,
 					  stream->capacity - stream->end);
+	stream->may_draw = (stream->may_draw && stream->begin < stream->end) ||
+			   memchr(stream->buffer + stream->end, DRAWING_ESCAPE, got);
 	stream->end += got;
 	stream->was_filled = stream->end == stream->capacity;
 	stream->time_until = 0; /* there may be newer records, too */
@@ -378,7 +381,8 @@ static bool draw(struct log_stream *stream, size_t end)
 	const char *bytes = stream->buffer + stream->begin;
 	size_t len = end - stream->begin;
 
-	if (len == 0 || (!stream->drawing && !drawing_begins(bytes, len, NULL)))
+	if (len == 0 ||
+	    (!stream->drawing && !(stream->may_draw && drawing_begins(bytes, len, NULL))))
 		return stream->drawing != NULL;
 	if (!stream->drawing)
 		stream->drawing = drawing_new();
