@@ -1,4 +1,3 @@
-/* Facts about this machine, part by part; this file has the small ones. */
 #include "doctor/doctor.h"
 
 #include "base/text.h"

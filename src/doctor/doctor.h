@@ -142,12 +142,6 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 /* Evaluates every fact. Texts are borrowed from the facts or live in the arena. */
 void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 		     struct doctor_report *ret_report);
-/* Its parts: adds a row; `fix` is copied, without "sudo" for the superuser, unless the state is
- * DOCTOR_OK. */
-void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
-		 const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
-/* Limits, memory, disk, devices, clock (doctor/machine_findings.c). */
-void evaluate_machine(struct doctor_report *report);
 /* The number of rows in that state. Jobs can run when none is DOCTOR_MISSING. */
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state);
 /* {"ready": true, "rows": [{"name", "state", "found", "fix"}]}; caller frees. */
