@@ -90,8 +90,6 @@ struct agent {
 	struct orchestrator *server; /* NULL: another process is the server */
 };
 
-static const struct backend_functions agent_functions;
-
 static struct agent *elastic_agent_of(struct backend *backend)
 {
 	return (struct agent *) backend;
@@ -838,9 +836,40 @@ static void agent_report_failure(struct backend *backend, const struct failure *
 	call_if_due(agent);
 }
 
-static void agent_free_backend(struct backend *backend)
+static void agent_free(struct backend *backend)
 {
-	agent_free(elastic_agent_of(backend));
+	struct agent *agent = elastic_agent_of(backend);
+
+	if (agent->processes)
+		agent->processes->functions->free(agent->processes);
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		close_line(&agent->lines[i]);
+	host_lookup_free(agent->lookup);
+	host_lookup_free(agent->own_name);
+	free(agent->server_address);
+	liveness_port_free(agent->liveness);
+	orchestrator_free(agent->server);
+	listening_done(&agent->listening);
+	loop_watch_free(agent->timer);
+	arena_free(agent->world_arena);
+	arena_free(agent->own_failure_arena);
+	arena_free(agent->failure_arena);
+	free(agent->id);
+	mem_free_secret(&agent->key);
+	free(agent->host);
+	free(agent->interface);
+	free(agent->path);
+	free(agent->offer);
+	free(agent->job_name);
+	free(agent->report_folder);
+	free(agent->machine);
+	free(agent->ports);
+	port_reservations_done(&agent->reserved);
+	free(agent->uid);
+	free(agent->why);
+	free(agent->news);
+	free(agent->seen_news);
+	free(agent);
 }
 
 static const struct backend_functions agent_functions = {
@@ -851,7 +880,7 @@ static const struct backend_functions agent_functions = {
 	.last_lines = agent_last_lines,
 	.last_stacks = agent_last_stacks,
 	.take_failure = agent_report_failure,
-	.free = agent_free_backend,
+	.free = agent_free,
 };
 
 /* Creation and end. */
@@ -934,7 +963,7 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	if (rc == 0)
 		rc = reach_server(agent, err);
 	if (rc < 0)
-		agent_free(agent);
+		agent_free(&agent->backend);
 	else
 		*ret_agent = agent;
 	return rc;
@@ -944,40 +973,4 @@ struct backend *agent_accept(struct agent *agent, struct backend *take_processes
 {
 	agent->processes = take_processes;
 	return &agent->backend;
-}
-
-void agent_free(struct agent *agent)
-{
-	if (!agent)
-		return;
-	if (agent->processes)
-		agent->processes->functions->free(agent->processes);
-	for (size_t i = 0; i < MEMBER_CALLS; i++)
-		close_line(&agent->lines[i]);
-	host_lookup_free(agent->lookup);
-	host_lookup_free(agent->own_name);
-	free(agent->server_address);
-	liveness_port_free(agent->liveness);
-	orchestrator_free(agent->server);
-	listening_done(&agent->listening);
-	loop_watch_free(agent->timer);
-	arena_free(agent->world_arena);
-	arena_free(agent->own_failure_arena);
-	arena_free(agent->failure_arena);
-	free(agent->id);
-	mem_free_secret(&agent->key);
-	free(agent->host);
-	free(agent->interface);
-	free(agent->path);
-	free(agent->offer);
-	free(agent->job_name);
-	free(agent->report_folder);
-	free(agent->machine);
-	free(agent->ports);
-	port_reservations_done(&agent->reserved);
-	free(agent->uid);
-	free(agent->why);
-	free(agent->news);
-	free(agent->seen_news);
-	free(agent);
 }

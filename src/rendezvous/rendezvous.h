@@ -153,18 +153,8 @@ struct member_table {
 	int64_t n_ever;
 };
 
-void member_table_done(struct member_table *table);
 /* NULL: none. Valid until it is removed. */
 struct member_entry *member_table_find(const struct member_table *table, const char *id);
-/* Adds a member that must be new; it is the last to arrive. */
-struct member_entry *member_table_add(struct member_table *table, const char *id);
-void member_table_remove(struct member_table *table, struct member_entry *member);
-/* The members that may be in another world, in order of arrival; excluded ones come last. Caller
- * frees. */
-struct member_entry **member_table_candidates(const struct member_table *table,
-					      size_t *ret_count) MUST_USE;
-/* The number of those that are not excluded. */
-size_t member_table_count_preferred(const struct member_table *table);
 
 /* Others only read it. */
 struct rendezvous {

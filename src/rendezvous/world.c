@@ -27,27 +27,18 @@ const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
 	[WORLD_FORGOTTEN] = "the server was restarted with an older state",
 };
 
-void world_done(struct world *world)
-{
-	for (size_t i = 0; i < world->n_members; i++) {
-		free(world->members[i].id);
-		free(world->members[i].offer);
-		free(world->members[i].key);
-	}
-	free(world->members);
-	*world = (struct world){0};
-}
-
 struct world world_copy(const struct world *world)
 {
 	struct world copy = *world;
 
-	copy.members = mem_new_array(world->n_members, sizeof(*copy.members));
-	for (size_t i = 0; i < world->n_members; i++) {
-		copy.members[i].id = mem_copy_text(world->members[i].id);
-		copy.members[i].offer = mem_copy_text(world->members[i].offer);
-		copy.members[i].key = mem_copy_text(world->members[i].key);
-	}
+	copy.arena = arena_new();
+	copy.members = arena_take_array(copy.arena, world->n_members, sizeof(*copy.members));
+	for (size_t i = 0; i < world->n_members; i++)
+		copy.members[i] = (struct world_member){
+			.id = arena_copy_text(copy.arena, world->members[i].id),
+			.offer = arena_copy_text(copy.arena, world->members[i].offer),
+			.key = arena_copy_text(copy.arena, world->members[i].key),
+		};
 	return copy;
 }
 
@@ -90,14 +81,12 @@ static bool are_ports(const struct json *list)
 	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
 }
 
-#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
 /* Labels of RFC 1123, 2.1, in which names of machines also have '_'. An IPv4 address is one, too.
  */
 static bool is_dns_name(const char *name)
 {
 	for (;; name++) {
-		size_t len = strspn(name, LETTERS_AND_DIGITS "-_");
+		size_t len = strspn(name, NAME_LETTERS NAME_DIGITS "-_");
 
 		if (len == 0 || len > DNS_LABEL_MAX || name[0] == '-' || name[len - 1] == '-')
 			return false;
@@ -116,7 +105,7 @@ static bool is_ipv6_address(const char *text)
 	const char *zone = text + len;
 
 	return inet_pton(AF_INET6, address, &parsed) == 1 &&
-	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, LETTERS_AND_DIGITS "-_.")]));
+	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, NAME_LETTERS NAME_DIGITS "-_.")]));
 }
 
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)
@@ -142,10 +131,8 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 		fault = "an offer has a host, which is a DNS name or an IP address";
 	else if (!*role_name || !name_is_label_value(role_name))
 		fault = "the role of an offer is a short word";
-	if (fault) {
-		err_set(err, ERR_INVALID, "%s", fault);
-		return ERR_INVALID;
-	}
+	if (fault)
+		return err_set(err, ERR_INVALID, "%s", fault);
 	int *ports = arena_take_array(arena, json_count(list), sizeof(*ports));
 
 	for (size_t i = 0; i < json_count(list); i++)

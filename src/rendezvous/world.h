@@ -30,9 +30,9 @@ extern const char *const world_reason_words[WORLD_REASON_COUNT]; /* "first", "gr
 extern const char *const world_reason_sentences[WORLD_REASON_COUNT];
 
 struct world_member {
-	char *id;
-	char *offer; /* what its peers need to know about it, in the agents' format */
-	char *key; /* of its calls, for the server alone; NULL: none */
+	const char *id;
+	const char *offer; /* what its peers need to know about it, in the agents' format */
+	const char *key; /* of its calls, for the server alone; NULL: none */
 	bool is_there; /* of a record that was read: it is still a member */
 };
 
@@ -42,9 +42,10 @@ struct world {
 	enum world_reason reason;
 	struct world_member *members; /* by rank */
 	size_t n_members;
+	struct arena *arena; /* of the members; NULL: they are borrowed */
 };
 
-void world_done(struct world *world);
+/* A copy with an arena of its own, which the caller frees. */
 struct world world_copy(const struct world *world) MUST_USE;
 /* The rank of this member; -1: not in this world. */
 int world_rank(const struct world *world, const char *id);
