@@ -213,6 +213,16 @@ void *arena_take_array(struct arena *arena, size_t count, size_t size)
 	return arena_take(arena, product_of(count, size));
 }
 
+/* It doubles whenever its count is a power of two. */
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return array;
+	void *larger = arena_take_array(arena, count ? 2 * count : 1, size);
+
+	return array ? memcpy(larger, array, count * size) : larger;
+}
+
 char *arena_copy_text(struct arena *arena, const char *text)
 {
 	if (!text)

@@ -83,7 +83,6 @@ struct finding {
 	const struct python_search *search;
 	struct arena *arena;
 	struct python_place place;
-	size_t capacity; /* of its packages */
 };
 
 /* Directories that do not exist, or are known by another name (lib64), are skipped. */
@@ -104,15 +103,8 @@ static void add_packages(struct finding *finding, const char *path_format, ...)
 		if (!stat(place->packages[i], &other) && other.st_ino == status.st_ino &&
 		    other.st_dev == status.st_dev)
 			return;
-	if (place->n_packages == finding->capacity) {
-		const char *const *before = place->packages;
-
-		finding->capacity = 2 * finding->capacity + 8;
-		place->packages =
-			arena_take_array(finding->arena, finding->capacity, sizeof(*before));
-		if (before)
-			memcpy(place->packages, before, place->n_packages * sizeof(*before));
-	}
+	place->packages = arena_grow(finding->arena, place->packages, place->n_packages,
+				     sizeof(*place->packages));
 	place->packages[place->n_packages++] = arena_copy_text(finding->arena, path);
 }
 
