@@ -169,11 +169,8 @@ static bool is_any_reached(const struct probe *probe)
 /* A session limited to the master lists only the server's own devices. */
 static void ask_server(struct probe *probe, struct probe_server *server)
 {
-	const struct session_target target = {
-		.master = server->at->url,
-		.reach = SESSION_MASTER,
-		.timeout = probe->request->timeout,
-	};
+	const struct session_target target = {server->at->url, SESSION_MASTER, NULL, 0,
+					      probe->request->timeout};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
 	size_t count = 0;
@@ -229,13 +226,7 @@ enum answer { ANSWER_YES, ANSWER_NO, ANSWER_SILENCE };
 static enum answer ask_for_tasks(struct probe *probe, enum session_reach reach, const char *job,
 				 int index, msec timeout)
 {
-	const struct session_target target = {
-		.master = probe->master,
-		.reach = reach,
-		.job = job,
-		.task = index,
-		.timeout = timeout,
-	};
+	const struct session_target target = {probe->master, reach, job, index, timeout};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
 	enum answer answer = reach == SESSION_TASK ? ANSWER_NO : ANSWER_YES;
@@ -370,13 +361,8 @@ static void tell_failure(struct probe *probe, const char *step, const struct pro
  * list includes the master's own devices. */
 static void list_devices(struct probe *probe, struct probe_task *task)
 {
-	const struct session_target target = {
-		.master = probe->master,
-		.reach = SESSION_TASK,
-		.job = task->job,
-		.task = task->index,
-		.timeout = probe->request->timeout,
-	};
+	const struct session_target target = {probe->master, SESSION_TASK, task->job, task->index,
+					      probe->request->timeout};
 	const struct session_device *devices;
 	instant start = loop_monotonic_now();
 	struct json *listed = json_new_array();
