@@ -1,4 +1,3 @@
-/* Four characters are three bytes. */
 #include "base/base64.h"
 
 #include "base/mem.h"

@@ -1,4 +1,3 @@
-/* Builds the new command line, prints it and runs it. */
 #include "compat/call.h"
 
 #include "base/mem.h"

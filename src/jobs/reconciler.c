@@ -1,6 +1,4 @@
-/* Reconcile passes for one job, one after the other: all effects of a decision, in their order.
- *
- * A pass starts with an observation, and continues when its write, if any, is answered. The
+/* A pass starts with an observation, and continues when its write, if any, is answered. The
  * reconciler knows nothing that it could not read or observe again. It caches the parsed document
  * and the status that it decided or read, by text and version, so that a pass in which nothing
  * changed is cheap. A new reconciler continues where a lost one was. If statuses are kept small

@@ -1,5 +1,3 @@
-/* The jobs of this user on this machine: a client without a server. It reads and writes the store,
- * and wakes the supervisor of a job through its socket. */
 #include "jobs/client.h"
 
 #include "base/json.h"

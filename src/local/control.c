@@ -1,6 +1,4 @@
-/* Both ends of a supervisor's socket.
- *
- * The path in a socket's address has at most 107 bytes; a home directory can be deeper. So both
+/* The path in a socket's address has at most 107 bytes; a home directory can be deeper. So both
  * ends open the directory and name the socket through /proc/self/fd. */
 #include "local/control.h"
 

@@ -1,4 +1,3 @@
-/* Combines job, last status and observation, and implements how conditions change. */
 #include "reconcile/decision.h"
 
 #include "base/text.h"

@@ -1,4 +1,3 @@
-/* Sentences and exit codes of failures. */
 #include "reconcile/failure.h"
 
 #include "base/exit_code.h"

@@ -1,4 +1,3 @@
-/* Makes a TFJob document from options. */
 #include "spec/job_build.h"
 
 #include "base/text.h"

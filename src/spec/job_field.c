@@ -1,4 +1,3 @@
-/* Values of a job document: their paths, their types, and the faults in them. */
 #include "spec/job_field.h"
 
 #include "base/line_text.h"

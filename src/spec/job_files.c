@@ -1,5 +1,3 @@
-/* Distributes files over ConfigMaps, and mounts those in a job's Pods; names its variables there.
- */
 #include "spec/job_files.h"
 
 #include "base/hash.h"

@@ -1,4 +1,3 @@
-/* Writes the options for Pods into the templates of a document. */
 #include "spec/pod_build.h"
 
 #include "base/mem.h"

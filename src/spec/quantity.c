@@ -1,4 +1,3 @@
-/* Reads Kubernetes' quantities: a number, and a suffix that multiplies it. */
 #include "spec/quantity.h"
 
 #include "base/mem.h"

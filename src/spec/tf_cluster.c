@@ -1,4 +1,3 @@
-/* TF_CONFIG in its two dialects, and the other variables. */
 #include "spec/tf_cluster.h"
 
 #include "base/json.h"

@@ -1,4 +1,3 @@
-/* One question, with blocking calls, in its own process. */
 #include "tensorflow/network_ask.h"
 
 #include "base/own.h"

@@ -1,4 +1,3 @@
-/* Turns tasks into peers, and findings into events and sentences. */
 #include "tensorflow/network_matrix.h"
 
 #include "base/mem.h"

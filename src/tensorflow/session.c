@@ -1,4 +1,3 @@
-/* The client half of TensorFlow's C API, as far as needed to test a cluster. */
 #include "tensorflow/session.h"
 
 #include "base/mem.h"
