@@ -2,10 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,11 +1,7 @@
 /* Base64 (RFC 4648): the standard alphabet with padding, and the one for URLs without. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stddef.h>
 
 /* Appends the bytes in the standard alphabet, padded. */
 void base64_add(struct text *text, const void *bytes, size_t len);

@@ -1,10 +1,8 @@
 #include "base/fields.h"
 
 #include "base/names.h"
-#include "base/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const void *place_of(const struct json_field *field, const void *owner)
 {

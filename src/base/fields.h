@@ -10,11 +10,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum field_kind {
 	FIELD_TEXT, /* const char *; NULL: unset */

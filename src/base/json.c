@@ -21,8 +21,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
 
 /* A `struct json` is jansson's json_t under our name: never defined, only pointed to. */
 static json_t *theirs(const struct json *value)

@@ -6,14 +6,7 @@
  * insertion. */
 #pragma once
 
-#include "base/err.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct json;
 

@@ -1,9 +1,5 @@
 #include "base/line_text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define ESCAPE 0x1b
 #define BELL 0x07
 #define BACKSPACE 0x08

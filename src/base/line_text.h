@@ -4,9 +4,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The visible part of a line with carriage returns: after the last one that has text after it
  * ("10%\r20%\r" is "20%"). Points into the line; *len is the line's length, then the part's. Keras
  * and tqdm draw each step of a bar after a carriage return. */

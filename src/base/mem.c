@@ -2,9 +2,7 @@
 
 #include "base/exit_code.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

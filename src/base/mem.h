@@ -4,7 +4,6 @@
 #include "base/own.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 /* Zeroed memory, never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h).

@@ -1,11 +1,7 @@
 /* Syntax of names and words: Kubernetes' rules for object names, enum words, words for a shell. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* For strspn, whatever the locale is. */
 #define NAME_LOWER "abcdefghijklmnopqrstuvwxyz"

@@ -3,10 +3,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define SECONDS_PER_DAY ((int64_t) 24 * 60 * 60)

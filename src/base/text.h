@@ -5,9 +5,6 @@
 #include "base/msec.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "base/yaml_node.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 struct document {

@@ -5,13 +5,8 @@
  * octal, 1_000 a number, dates and 12:30:00 strings, `<<` merges, duplicate keys are rejected. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* One document of a stream. */
 struct document;

@@ -4,10 +4,7 @@
 #include "base/names.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TAG(name) "tag:yaml.org,2002:" name
 

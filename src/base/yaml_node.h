@@ -5,14 +5,9 @@
  * document much larger. yaml_node_value counts while it follows them. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define YAML_DEPTH_LIMIT 100
 #define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, with aliases expanded */

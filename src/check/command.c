@@ -2,8 +2,6 @@
 
 #include "base/names.h"
 
-#include <stdarg.h>
-
 /* Servers have nothing to save, and a client that waits for a dead server does not react to
  * SIGTERM. */
 #define GRACE "3s"

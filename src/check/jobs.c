@@ -1,8 +1,6 @@
 #include "check/jobs.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "check/child.h"
 #include "check/command.h"
 #include "io/child.h"
@@ -13,7 +11,6 @@
 #include "jobs/client.h"
 #include "jobs/state_folder.h"
 #include "spec/job.h"
-#include "status/status.h"
 
 #include <signal.h>
 

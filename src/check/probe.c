@@ -11,9 +11,6 @@
 #include "tensorflow/network_probe.h"
 #include "tensorflow/session.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-
 /* For the first try with all: a slower task is found by name. */
 #define ALL_AT_ONCE ((msec) 3000)
 #define STEP_DEVICES "devices"

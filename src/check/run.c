@@ -1,7 +1,6 @@
 #include "check/run.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "check/diagnosis.h"
 #include "check/jobs.h"
 #include "check/report.h"

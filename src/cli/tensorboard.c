@@ -1,7 +1,5 @@
 #include "cli/tensorboard.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "io/child.h"

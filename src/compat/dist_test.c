@@ -7,9 +7,6 @@
 #include "compat/call.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Counts are passed on only if given; the default is 2 of each in both programs. */
 #define DIST_TEST_ROWS                                                                             \
 	OPTION("num-workers", NUMBER, "N", "2", "now check --workers", .low = 1,                   \

@@ -21,8 +21,6 @@
 #include "status/status.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PERIOD MSEC_PER_SECOND /* between requests */
 #define SEPARATOR " | "

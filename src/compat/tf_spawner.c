@@ -16,7 +16,6 @@
 #include "spec/job_files.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define POD_FILE "pod.yaml"

@@ -18,17 +18,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
-#include <unistd.h>
 
 /* Finds the Python that a job would get, and the frameworks among its packages. Nothing is started:
  * Python alone takes longer than all the rest. */

@@ -6,10 +6,6 @@
 #include "base/mem.h"
 #include "spec/gpus.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define DOCTOR_UNKNOWN (-1) /* of a number: unknown, or no limit */
 
 /* Texts are NULL if there is nothing to report; a `fault` is the sentence with the reason. */

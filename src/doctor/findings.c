@@ -9,10 +9,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
 

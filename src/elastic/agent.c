@@ -1,7 +1,6 @@
 #include "elastic/agent.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "elastic/liveness.h"
 #include "elastic/orchestrator.h"
@@ -10,17 +9,11 @@
 #include "jobs/processes.h"
 #include "jobs/record.h"
 #include "jobs/registration.h"
-#include "rendezvous/member.h"
-#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
-#include "spec/limits.h"
-#include "status/status.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Workers keep running this long without a server, which a user may have to restart. */

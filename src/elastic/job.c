@@ -1,17 +1,9 @@
 #include "elastic/job.h"
 
-#include "base/fields.h"
-#include "base/mem.h"
 #include "elastic/liveness.h"
-#include "io/loop.h"
-#include "rendezvous/world.h"
-#include "rendezvous/world_failure.h"
-#include "spec/limits.h"
 #include "status/restart_delay.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define JSON_TYPE "application/json"
 

@@ -11,7 +11,6 @@
 #include "spec/limits.h"
 #include "store/store.h"
 
-#include <stdbool.h>
 #include <sys/queue.h>
 
 struct elastic_job;

@@ -5,12 +5,8 @@
 #include "http/listening.h"
 #include "io/file.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define LONGEST_ID 64 /* of a member: a label value */
 #define PROBE_TIME (2 * MSEC_PER_SECOND) /* room for a lost packet, and less than a lease */

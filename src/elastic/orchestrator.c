@@ -1,16 +1,11 @@
 #include "elastic/orchestrator.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "elastic/job.h"
-#include "http/server.h"
 #include "io/file.h"
 #include "jobs/registration.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define JSON_TYPE "application/json"
 #define AFTER "after=" /* in the query of a reader */

@@ -20,8 +20,6 @@
 #include "http/routes.h"
 #include "io/loop.h"
 
-#include <stdbool.h>
-
 struct orchestrator;
 
 struct orchestrator_settings {

@@ -1,7 +1,5 @@
 #include "jobs/cluster_job_record.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/loop.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"

@@ -5,8 +5,6 @@
  * (store/store.h), it knows more than is written: what the replicas show. */
 #include "jobs/reconciler.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "jobs/failure_lines.h"
 #include "jobs/record.h"

@@ -9,8 +9,6 @@
 #include "local/backend.h"
 
 #include "base/backoff.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/control_group.h"
 #include "io/port.h"
 #include "jobs/processes.h"
@@ -21,7 +19,6 @@
 #include "local/start.h"
 #include "logs/output_copies.h"
 #include "logs/reader.h"
-#include "reconcile/plan.h"
 
 #include <signal.h>
 

@@ -1,16 +1,13 @@
 #include "local/replica.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "io/control_group.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/process.h"
 #include "jobs/processes.h"
 #include "local/start.h"
-#include "spec/limits.h"
 #include "status/failure_words.h"
-#include "status/stacks.h"
 
 #include <inttypes.h>
 #include <signal.h>

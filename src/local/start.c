@@ -1,11 +1,9 @@
 #include "local/start.h"
 
-#include "base/text.h"
 #include "io/log.h"
 #include "io/own_process.h"
 #include "io/python_stacks.h"
 #include "jobs/processes.h"
-#include "spec/environment.h"
 #include "spec/gpus.h"
 
 #include <unistd.h>

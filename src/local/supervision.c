@@ -4,7 +4,6 @@
 #include "local/supervision.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
 #include "io/file.h"
 #include "io/guard.h"
 #include "io/log.h"
@@ -18,11 +17,8 @@
 #include "jobs/state_folder.h"
 #include "local/control.h"
 #include "reconcile/reconcile.h"
-#include "spec/limits.h"
-#include "store/store.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
 /* A pipe, and a log with its index and a copy, which is written and at times read. */

@@ -2,11 +2,7 @@
  * status/status.c. */
 #include "reconcile/compact_status.h"
 
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define REPLICAS "replicas"
 #define FAILURE "failure"

@@ -1,10 +1,6 @@
 #include "reconcile/decision.h"
 
-#include "base/text.h"
-#include "spec/limits.h"
-
 #include <assert.h>
-#include <string.h>
 
 /* Whether a recorded replica has a place among those of its role. The limit guards against a status
  * that a user wrote. */

@@ -10,9 +10,6 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct replica {
 	const struct role *role; /* NULL: the job no longer has this role */
 	struct replica_status *status; /* as it will be written */

@@ -2,11 +2,8 @@
 
 #include "base/exit_code.h"
 #include "base/line_text.h"
-#include "base/text.h"
-#include "spec/job.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define ENDED_BY_US "was stopped by muster"
 

@@ -2,12 +2,10 @@
 
 #include "base/line_text.h"
 #include "base/names.h"
-#include "base/own.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */
 const char *failure_advice(const struct failure *failure)

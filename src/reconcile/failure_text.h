@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-
 struct failure_style {
 	int offset; /* minutes that the reader's time zone is ahead of UTC */
 	bool skips_last_lines; /* the reader has just seen them */

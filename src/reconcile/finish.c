@@ -5,7 +5,6 @@
 #include "reconcile/finish.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "reconcile/failure.h"
 #include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"

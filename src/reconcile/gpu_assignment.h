@@ -2,15 +2,10 @@
  * GPU that it sees, so each process sees only its own. docs/design/0024-gpus.md has the reasons. */
 #pragma once
 
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The GPUs of one replica. */
 struct gpu_share {

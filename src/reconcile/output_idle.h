@@ -5,12 +5,8 @@
  * next silence is reported only after twice its longest one. */
 #pragma once
 
-#include "base/msec.h"
 #include "base/text.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #define OUTPUT_IDLE_FIRST (30 * MSEC_PER_SECOND)
 

@@ -3,14 +3,9 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/text.h"
 #include "rendezvous/rendezvous.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum action_type {
 	ACTION_PUBLISH, /* give the replica its address (a local port, a Service on Kubernetes) */

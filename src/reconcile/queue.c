@@ -7,8 +7,6 @@
 #include "reconcile/fair_share.h"
 
 #include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct entry {

@@ -10,9 +10,6 @@
 #include "base/instant.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define QUEUE_TURNS 4 /* of this many turns of a tenant, one goes to a low-priority key */
 
 struct queue;

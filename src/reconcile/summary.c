@@ -1,7 +1,5 @@
 #include "reconcile/summary.h"
 
-#include "base/fields.h"
-#include "base/text.h"
 #include "reconcile/finish.h"
 #include "status/failure_words.h"
 

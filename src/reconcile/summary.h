@@ -5,11 +5,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 struct summary {
 	const char *state; /* newest true condition: "Running", "Succeeded" …, "Pending" before the

@@ -1,12 +1,7 @@
 #include "rendezvous/json.h"
 
-#include "base/fields.h"
 #include "base/names.h"
-#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
-#include "spec/limits.h"
-
-#include <string.h>
 
 #define LONGEST_TIME (30LL * 24 * 3600 * MSEC_PER_SECOND)
 

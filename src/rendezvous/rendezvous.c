@@ -2,14 +2,10 @@
  * whatever the event was. */
 #include "rendezvous/rendezvous.h"
 
-#include "base/mem.h"
-#include "spec/limits.h"
 #include "status/restart_delay.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT] = {
 	[RENDEZVOUS_WAITING] = "waiting", [RENDEZVOUS_GATHERING] = "gathering",

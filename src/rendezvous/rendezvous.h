@@ -26,13 +26,8 @@
 #include "base/err.h"
 #include "base/instant.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "rendezvous/restart_budget.h"
 #include "rendezvous/world.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The terms that all members of a job must agree on. */
 struct member_terms {

@@ -4,8 +4,6 @@
 #include "spec/limits.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const world_reason_words[WORLD_REASON_COUNT] = {
 	[WORLD_FIRST] = "first",

@@ -2,17 +2,11 @@
  * leads to a new world, of a higher generation. */
 #pragma once
 
-#include "base/err.h"
 #include "base/instant.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/tf_cluster.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Why there is a world, or why it ended. */
 enum world_reason {

@@ -9,7 +9,6 @@
 #include "spec/limits.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_MAX 100

@@ -1,12 +1,7 @@
 /* Finds tasks in a cluster spec; their addresses. spec/cluster_read.c reads it. */
 #include "spec/cluster_spec.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void cluster_spec_free(struct cluster_spec *spec)
 {

@@ -13,8 +13,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stddef.h>
-
 struct spec_task {
 	const char *job; /* its name */
 	int index;

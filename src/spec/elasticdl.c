@@ -1,15 +1,12 @@
 #include "spec/elasticdl.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_security.h"
 #include "spec/pod_template.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define PROGRAM_VOLUME "muster-program"
 #define PROGRAM_FOLDER "/muster-program"

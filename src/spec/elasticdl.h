@@ -14,9 +14,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define ELASTICDL_POD_SERVER_PORT 7896
 #define ELASTICDL_TENSORFLOW_PORT 1234
 #define ELASTICDL_SECRET_KEY "secret" /* key in the Secret of a job */

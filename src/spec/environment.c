@@ -1,11 +1,6 @@
 /* The variables of one process. They are a few hundred at most, so a linear search is enough. */
 #include "spec/environment.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 void environment_done(struct environment *environment)
 {
 	for (size_t i = 0; i < environment->count; i++)

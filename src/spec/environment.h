@@ -1,11 +1,8 @@
 /* The environment of one process: a set of "NAME=VALUE", and Kubernetes' $(NAME) expansion. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/job.h"
-
-#include <stddef.h>
 
 /* Zero it to begin. Each name occurs once; `entries` ends with NULL once a variable was added, so
  * that it can be passed to exec. */

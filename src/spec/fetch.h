@@ -9,9 +9,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
-
-#include <stddef.h>
 
 /* Annotation of a job: a list of texts "ROLE-INDEX:/PATH", as JSON. */
 #define JOB_ANNOTATION_FETCH "muster/fetch"

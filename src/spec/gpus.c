@@ -4,7 +4,6 @@
 #include "base/names.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define ID_SIZE 128
 #define NUMBER_OF_WORD (1 << 30) /* the first number of GPUs that are known by a word alone */

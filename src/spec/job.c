@@ -1,12 +1,9 @@
 /* Properties of a job that was read, its words and signals. Reading is in spec/job_read.c. */
 #include "spec/job.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
 #include <signal.h>
-#include <string.h>
 #include <strings.h>
 
 const char *const restart_policy_words[4] = {

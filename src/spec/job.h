@@ -17,9 +17,6 @@
 #include "base/yaml.h"
 #include "spec/fetch.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* Kinds of role, in the order in which Kubeflow evaluates success and failure. */
 enum role_kind {
 	ROLE_CHIEF,

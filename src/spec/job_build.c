@@ -1,6 +1,5 @@
 #include "spec/job_build.h"
 
-#include "base/text.h"
 #include "spec/environment.h"
 #include "spec/pod_template.h"
 

@@ -6,9 +6,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The options of a command line. Zero counts are roles that the job does not have. */
 struct job_build {
 	const char *name; /* a DNS-1035 label (name_to_dns1035 makes one) */

@@ -2,15 +2,11 @@
 
 #include "base/line_text.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60

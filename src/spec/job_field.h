@@ -8,13 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/yaml.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Parents outlive their members: they are on the stack of the caller. */
 struct field {

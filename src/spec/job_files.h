@@ -11,9 +11,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define JOB_FILES_FOLDER "/muster/files" /* their path in a Pod; read-only */
 #define JOB_WORK_FOLDER "/muster/work" /* working directory of the command; empty at first */
 

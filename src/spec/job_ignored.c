@@ -8,8 +8,6 @@
 #include "spec/pod_fields.h"
 #include "spec/pod_template.h"
 
-#include <string.h>
-
 /* Names reported at most; the rest is "and others". */
 #define TOLD_MAX 24
 

@@ -6,8 +6,6 @@
 #include "spec/pod_template.h"
 #include "spec/quantity.h"
 
-#include <string.h>
-
 bool pod_build_is_empty(const struct pod_build *build)
 {
 	const char *const texts[] = {

@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-
 /* The training container of a template: the first one named `tensorflow`, else the first; NULL if
  * there is none. Borrowed. */
 struct json *pod_template_container(const struct json *template);

@@ -4,7 +4,6 @@
 #include "base/names.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define LEAST_MEMORY 0x1p20
 #define MOST_IN_THOUSANDTHS 9e15 /* fits an int64_t */

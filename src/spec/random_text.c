@@ -4,8 +4,6 @@
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define PUNCTUATION "~!@#$%^&*()-_+={}[]\\|<,>.?/\"';:`"
 

@@ -1,11 +1,7 @@
 /* Random texts from a pattern: `generate: expression` of an OpenShift Template. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stddef.h>
 
 /* Fills the bytes with random ones; passed in, because this layer has no source of its own. */
 typedef void (*random_bytes_fn)(void *bytes, size_t len);

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-
 /* Of parallel steps and jobs on one machine, few have the same port: 20000 to 29999. */
 #define SLURM_LOWEST_PORT 20000
 #define SLURM_N_PORTS 10000

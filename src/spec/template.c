@@ -1,13 +1,11 @@
 /* Templates: parameters are read first; objects are made only if they had no fault. */
 #include "spec/template.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "spec/job_field.h"
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define GENERATOR "expression"
 /* The characters of a parameter's name. */

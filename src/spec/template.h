@@ -12,9 +12,6 @@
 #include "spec/job.h"
 #include "spec/random_text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* A value from the caller; of two for one name the later one is used. */
 struct template_value {
 	const char *name;

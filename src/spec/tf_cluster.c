@@ -1,11 +1,8 @@
 #include "spec/tf_cluster.h"
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* The addresses of one role by index, in one pass over all addresses. */
 static struct json *address_list_new(const struct tf_cluster *cluster, const struct role *role)

@@ -6,13 +6,9 @@
  * env:// initialization, jax.distributed.initialize, TF-Spawner (WORKER_NUMBER, TOT_WORKERS). */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/environment.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct tf_cluster_address {
 	const char *role; /* lower case, as in the job: "worker" */

@@ -2,7 +2,6 @@
  * label needs escaping. */
 #include "status/metrics.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 
 #include <inttypes.h>

@@ -8,8 +8,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stddef.h>
-
 /* TensorFlow's own types; muster only holds pointers to them. */
 struct TF_Status;
 struct TF_Server;

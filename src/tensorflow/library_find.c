@@ -1,12 +1,9 @@
 #include "tensorflow/library_find.h"
 
-#include "base/mem.h"
 #include "io/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define WHEEL_LIBRARY "libtensorflow_cc.so.2"

@@ -10,11 +10,7 @@
 #include "tensorflow/network_frame.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #define BACKLOG 1024

@@ -11,9 +11,6 @@
 #include "io/network_address.h"
 #include "tensorflow/network_ask.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct network_answerer;
 
 /* Answers as task `own` of the list, on its port. `on_change` is called when another task of the

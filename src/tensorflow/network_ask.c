@@ -1,13 +1,11 @@
 #include "tensorflow/network_ask.h"
 
-#include "base/own.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "tensorflow/network_frame.h"
 
 #include <ctype.h>
 #include <endian.h>
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -15,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Exchanges over one connection, each with its own limit.
  *

@@ -4,7 +4,6 @@
 
 #include <endian.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,8 +1,5 @@
 #include "tensorflow/network_matrix.h"
 
-#include "base/mem.h"
-#include "base/text.h"
-
 #include <math.h>
 
 struct matrix {

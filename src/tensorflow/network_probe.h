@@ -19,8 +19,6 @@
 #include "io/loop.h"
 #include "tensorflow/network_ask.h"
 
-#include <stddef.h>
-
 /* Default time to wait for peers that are not up yet. */
 #define NETWORK_TIMEOUT (10 * MSEC_PER_SECOND)
 

@@ -8,10 +8,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The relevant environment. Texts are borrowed; NULL or "": not set. */
 struct python_search {

@@ -2,8 +2,6 @@
  * (TF_ServerStop is not implemented for gRPC): end the process. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/cluster_spec.h"
 #include "tensorflow/library.h"

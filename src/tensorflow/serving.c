@@ -1,27 +1,17 @@
 #include "tensorflow/serving.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
-#include "io/loop.h"
 #include "io/port.h"
 #include "io/process.h"
-#include "tensorflow/library.h"
 #include "tensorflow/library_guard.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include <unistd.h>
 
 /* Sends "READY=1", "STATUS=…" and similar lines, separated by line feeds. Does nothing if no
  * process asked or listens. Safe in a signal handler and with other threads running. */

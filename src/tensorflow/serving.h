@@ -10,8 +10,6 @@
 #include "tensorflow/network_matrix.h"
 #include "tensorflow/server.h"
 
-#include <stdbool.h>
-
 struct serving;
 
 /* Called in the inner process. */

@@ -6,10 +6,7 @@
 #include "tensorflow/library.h"
 #include "tensorflow/session_functions.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PART "%127[^/]" /* of DEVICE_NAME_SIZE */
 

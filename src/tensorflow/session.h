@@ -13,8 +13,6 @@
 #include "base/msec.h"
 #include "base/own.h"
 
-#include <stddef.h>
-
 struct library;
 struct session;
 
