@@ -49,8 +49,7 @@ int cluster_spec_read(const char *text, struct faults *faults,
 int cluster_spec_read_tf_config(const char *text, struct faults *faults,
 				struct cluster_spec **ret_spec) MUST_USE;
 
-void cluster_spec_free(struct cluster_spec *spec); /* NULL is fine */
-void cluster_spec_cleanup(struct cluster_spec **spec);
+void cluster_spec_cleanup(struct cluster_spec **spec); /* NULL is fine */
 
 /* Sets our task. ERR_NOT_FOUND when the cluster has no such task: the sentence lists the existing
  * jobs, or indices. */

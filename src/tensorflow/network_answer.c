@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/port.h"
-#include "tensorflow/network_frame.h"
 
 #include <endian.h>
 #include <netinet/tcp.h>

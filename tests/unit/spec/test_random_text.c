@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "spec/limits.h"
-#include "spec/random_text.h"
+#include "spec/template.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "io/loop.h"
 #include "io/port.h"
 #include "tensorflow/network_answer.h"
-#include "tensorflow/network_frame.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
