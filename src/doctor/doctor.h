@@ -20,10 +20,9 @@ struct doctor_python {
 };
 
 struct doctor_tensorflow {
-	bool is_installed;
 	const char *package; /* "tensorflow-cpu" */
 	const char *version; /* "2.21.0" */
-	const char *folder; /* of packages */
+	const char *folder; /* of packages; NULL: it is not installed */
 	const char *tf_keras; /* version of that package */
 	const char *scikit_learn;
 };

@@ -76,7 +76,7 @@ static const char *tensorflow_fix_command(const struct doctor_report *report)
 	const char *prepared = report->facts->python.prepared;
 	struct text activation CLEANUP(text_done) = {0};
 
-	if (prepared && !report->facts->tensorflow.is_installed) {
+	if (prepared && !report->facts->tensorflow.folder) {
 		shell_word_add(&activation, prepared);
 		return arena_format(report->arena, ". %s", text_of(&activation));
 	}
@@ -108,7 +108,7 @@ static void evaluate_tensorflow(struct doctor_report *report)
 	const struct doctor_tensorflow *tensorflow = &report->facts->tensorflow;
 	const char *prepared = report->facts->python.prepared;
 
-	if (!tensorflow->is_installed)
+	if (!tensorflow->folder)
 		finding_add(report, "tensorflow", DOCTOR_MISSING, tensorflow_fix_command(report),
 			    "not installed in this Python%s",
 			    prepared ? "; the environment of script/demo has it" : "");
@@ -129,7 +129,7 @@ static void evaluate_library(struct doctor_report *report)
 		finding_add(report, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
 			    library->version ? library->version : "version unknown", library->path,
 			    library->origin);
-	else if (!report->facts->tensorflow.is_installed)
+	else if (!report->facts->tensorflow.folder)
 		finding_add(report, "libtensorflow", DOCTOR_WARNING, fix,
 			    "part of TensorFlow; muster server and muster check need it");
 	else
@@ -166,7 +166,7 @@ static void evaluate_tf_keras(struct doctor_report *report)
 static void evaluate_software(struct doctor_report *report)
 {
 	const struct doctor_frameworks *others = &report->facts->frameworks;
-	bool has_tensorflow = report->facts->tensorflow.is_installed;
+	bool has_tensorflow = report->facts->tensorflow.folder;
 	const char *scikit_learn = report->facts->tensorflow.scikit_learn;
 
 	evaluate_python(report);

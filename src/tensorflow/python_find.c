@@ -307,3 +307,13 @@ int python_find(const struct python_search *search, struct arena *arena,
 	}
 	return python_find_in_path(search, arena, ret_place, err);
 }
+
+const char *python_package_version(const struct python_place *place, const char *name,
+				   struct arena *arena)
+{
+	const char *version = NULL;
+
+	for (size_t i = 0; i < place->n_packages && !version; i++)
+		(void) package_find(place->packages[i], &name, 1, arena, NULL, &version);
+	return version;
+}

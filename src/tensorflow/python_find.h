@@ -47,6 +47,10 @@ int python_find_in_path(const struct python_search *search, struct arena *arena,
 bool package_find(const char *folder, const char *const *names, size_t n_names, struct arena *arena,
 		  const char **ret_name, const char **ret_version);
 
+/* The version of a package in the first directory of this Python that has it; NULL: none has. */
+const char *python_package_version(const struct python_place *place, const char *name,
+				   struct arena *arena);
+
 /* Packages whose module directory is `tensorflow`. */
 extern const char *const tensorflow_package_names[];
 extern const size_t n_tensorflow_package_names;
