@@ -82,7 +82,6 @@ static bool is_color(const unsigned char *sequence, size_t size)
 	return true;
 }
 
-/* Removes the last character of the text added from `begin` on. */
 static void remove_last_character(struct text *text, size_t begin)
 {
 	size_t at = text->len;

@@ -33,8 +33,7 @@ void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_line_once(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Removes the first `len` bytes, which must exist. */
 void text_remove_beginning(struct text *text, size_t len);
-/* Returns the collected text ("" if nothing was added), which the caller frees; `text` is empty
- * afterward. */
+/* The collected text ("" if nothing was added), which the caller frees; `text` is empty then. */
 char *text_take(struct text *text) MUST_USE;
 /* The present text, never NULL. */
 const char *text_of(const struct text *text);

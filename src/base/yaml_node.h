@@ -67,8 +67,7 @@ struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *v
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 
-/* The type and value of a plain YAML scalar, by the rules of go-yaml v2 (resolve.go), which kubectl
- * uses. */
+/* The type and value of a plain YAML scalar, as in kubectl's go-yaml v2 (resolve.go). */
 struct yaml_scalar {
 	enum json_type type; /* never JSON_ARRAY or JSON_OBJECT */
 	bool boolean;

@@ -2,11 +2,9 @@
 
 #include "base/names.h"
 
-/* Servers have nothing to save, and a client that waits for a dead server does not react to
- * SIGTERM. */
+/* Servers have nothing to save, and a client that waits for a dead server ignores SIGTERM. */
 #define GRACE "3s"
-/* Unresponsive tasks are waited for one after the other: this many must fit into the step's
- * time. */
+/* So many unresponsive tasks, waited for one by one, must fit into the step's time. */
 #define SILENT_TASKS 4
 /* Time for a task to answer the roll call. */
 #define ROLL_CALL_PATIENCE (5 * MSEC_PER_SECOND)

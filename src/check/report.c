@@ -154,7 +154,6 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 	return request->is_setup_only ? "--setup-only" : "--model none";
 }
 
-/* The result of a step, or its fault. */
 static void describe_step(const struct check *check, enum check_step step, struct text *text)
 {
 	switch (check->steps[step].state) {

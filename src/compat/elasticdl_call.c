@@ -1,5 +1,4 @@
-/* Sends one request to create the job. Then it prints the job's output and polls its state until
- * both have ended. */
+/* Requests the job, then prints its output and polls its state until both have ended. */
 #include "compat/on_cluster.h"
 
 #include "base/json.h"
@@ -26,8 +25,7 @@
 #define SEPARATOR " | "
 #define LONGEST_LINE 65536 /* bytes; our masters send no longer lines */
 
-/* How far the output of a replica was printed. A resumed stream begins with the first line
- * again. */
+/* How far a replica's output was printed. A resumed stream begins with the first line. */
 struct printed_until {
 	char *replica; /* "worker-0" */
 	msec time; /* of the last line */

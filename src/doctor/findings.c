@@ -41,8 +41,7 @@ static void finding_add(struct doctor_report *report, const char *name, enum doc
 	};
 }
 
-/* Evaluates Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
- * needs in addition. */
+/* Python, the frameworks in it, TensorFlow's C library and the packages that it needs. */
 
 /* From this version on tf.keras is Keras 3, which supports none of the multi-process strategies. */
 #define MINOR_OF_KERAS_3 16
@@ -162,7 +161,6 @@ static void evaluate_tf_keras(struct doctor_report *report)
 		finding_add(report, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
 }
 
-/* Python, TensorFlow and its packages. */
 static void evaluate_software(struct doctor_report *report)
 {
 	const struct doctor_frameworks *others = &report->facts->frameworks;
@@ -210,8 +208,7 @@ static void evaluate_ports(struct doctor_report *report)
 			    network->high_port);
 }
 
-/* Jobs on this machine use 127.0.0.1; programs that look up their own host name fail all the
- * same. */
+/* Jobs here use 127.0.0.1, but programs that look up their own host name fail. */
 static void evaluate_host_name(struct doctor_report *report)
 {
 	const struct doctor_network *network = &report->facts->network;
@@ -305,8 +302,7 @@ static void evaluate_processes(struct doctor_report *report)
 	const struct doctor_limits *limits = &report->facts->limits;
 	bool is_known = limits->processes >= 0 && limits->threads_in_use >= 0;
 	int64_t unused = limits->processes - limits->threads_in_use;
-	/* Threads that may still be started, by this user's limit and by that of the control
-	 * group. */
+	/* Threads that may still be started, by the limits of user and control group. */
 	int64_t left = least_of(!is_known    ? DOCTOR_UNKNOWN
 				: unused > 0 ? unused
 					     : 0,

@@ -178,8 +178,7 @@ static void follow_server(struct agent *agent)
 	}
 }
 
-/* One or two lost calls in a row are not reported; the third one is, once. At first the server may
- * be as young as we are. */
+/* The third lost call in a row is reported, once. At first the server may be as young as we are. */
 static bool is_loss_new(const struct agent *agent)
 {
 	msec silence = instant_since(agent->member.heard_at, loop_monotonic_now());

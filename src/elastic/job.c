@@ -7,8 +7,7 @@
 
 #define JSON_TYPE "application/json"
 
-/* A member that has called, attached to it in the rendezvous; or a reader's call, held until the
- * description changes. */
+/* What is attached to a member that has called; or a reader's call, held until a change. */
 struct waiter {
 	struct elastic_job *job;
 	char *id; /* NULL: a reader */
@@ -197,8 +196,7 @@ static void note_write(struct elastic_job *job, const struct err *err)
 		job->record_version = 0; /* it is created again */
 }
 
-/* Flushed at each change: its members are on other machines, which do not lose power with this
- * one. */
+/* Flushed at each change: members are on machines that do not lose power with this one. */
 static void create_record(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
@@ -408,8 +406,7 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 	return last->body;
 }
 
-/* `world`: the generation whose members the caller knows; `known_failure`: the number of its
- * failure. */
+/* `world`: the generation whose members the caller knows; `known_failure`: its failure's number. */
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {

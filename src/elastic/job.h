@@ -112,8 +112,7 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 			    const struct member_request *request, instant now,
 			    struct err *err) MUST_USE;
 
-/* A connection of this member ended while it did not wait for an answer. Its agent is asked whether
- * it still exists. */
+/* A connection of this member ended while it awaited no answer: its agent is asked if it exists. */
 void elastic_job_handle_disconnect(struct elastic_job *job, const char *id);
 
 /* Asks the members of these machines to leave; a machine is the host, the rank or the id of a

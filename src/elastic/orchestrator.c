@@ -309,7 +309,6 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 		      : elastic_job_accept_call(job, call, id, &request, loop_monotonic_now(), err);
 }
 
-/* Answers a call of another method, or of a browser. */
 static bool is_acceptable(struct http_call *call, bool acts)
 {
 	const char *method = http_call_method(call);

@@ -25,8 +25,7 @@ char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
 int state_folder_create_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;
 /* Records the working directory in the directory of a job. */
 void state_folder_keep_start(const char *job_folder);
-/* Changes to the recorded working directory. ERR_IO names it and the job when that is not
- * possible. */
+/* Changes to the recorded working directory. ERR_IO names it and the job. */
 int state_folder_return_to_start(const char *job_folder, const char *job_name,
 				 struct err *err) MUST_USE;
 /* Reserves some disk space, if available, while a job runs; and releases it, so that the end of the

@@ -270,7 +270,6 @@ static bool connect_in(int folder_fd, int fd, pid_t supervisor)
 	       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor;
 }
 
-/* Connects and sends one line. */
 static int send_control_command(const char *job_folder, pid_t supervisor, const char *line,
 				int *ret_fd)
 {

@@ -161,8 +161,7 @@ static msec printed_at(const struct replica_output *output)
 	return output ? replica_output_last(output) : MSEC_UNSET;
 }
 
-/* Looked at once, and not while the stop signal is still to be sent to others: a map has thousands
- * of lines. */
+/* Once, and not while others await the stop signal: a map has thousands of lines. */
 static void find_tensorflow(struct local_replica *replica, msec now)
 {
 	if (replica->stage != LOCAL_RUNNING || replica->was_searched ||

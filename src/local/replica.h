@@ -117,8 +117,7 @@ void local_replicas_move_times(struct local_replicas *replicas, msec step);
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed);
 
-/* Keeps the stacks of replicas that are asked to exit, before the signal is sent. Used by the local
- * back end alone. */
+/* Keeps the stacks of replicas that are asked to exit, before the signal is sent. */
 
 struct local_stacks {
 	struct loop *loop;

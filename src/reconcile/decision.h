@@ -44,8 +44,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 /* The replica of this role and index; NULL if it is unknown. */
 struct replica *decision_find(const struct decision *decision, const char *role, int index);
 
-/* Whether the job should not run: it is finished, suspended or asked to stop, or it is a member
- * outside of the world. */
+/* The job should not run: finished, suspended, asked to stop, or a member outside the world. */
 bool decision_is_at_rest(const struct decision *decision);
 
 /* Starting or running: muster would have to stop it. */

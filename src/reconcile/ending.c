@@ -51,8 +51,7 @@ static void end_open(struct decision *decision, const struct observed_replica *o
 		ask_to_end(decision, object, grace);
 }
 
-/* Stops and then removes an object of no wanted attempt. If it was already asked to stop, its grace
- * period stays. */
+/* Stops, then removes an object of no wanted attempt. A grace period that has begun stays. */
 static void end_leftover(struct decision *decision, const struct observed_replica *object,
 			 msec grace)
 {

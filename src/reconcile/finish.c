@@ -378,8 +378,7 @@ static bool is_planned(const struct status *status)
 	return !status_is_finished(status) || (status->failure && !status->failure->role);
 }
 
-/* After the leader has finished, servers have nothing to save; five seconds let workers print a
- * last line. */
+/* When the leader has finished, servers have nothing to save, and workers a last line to print. */
 static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;

@@ -21,8 +21,7 @@ struct gpu_assignment {
 	size_t share; /* GPUs of each replica that requests no number */
 };
 
-/* Checks the requested numbers against the GPUs of the machine. Returns ERR_LIMIT with both, and
- * advice. */
+/* Checks the requested numbers against the machine's GPUs. ERR_LIMIT has both, and advice. */
 int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct err *err) MUST_USE;
 
 /* Assigns the GPUs of `free`. Replicas with a share in `last` keep it; it is not part of `free`.

@@ -41,8 +41,7 @@ msec output_idle_report_start(const struct output_idle *list, size_t count, msec
  * "worker-0 and worker-1 have …", "worker-0 and 7 more have …". Returns false if there are none. */
 bool output_idle_report(struct output_idle *list, size_t count, msec now, struct text *text);
 
-/* Appends the same sentence about all whose reported silence continues; nothing if there are
- * none. */
+/* Appends the same sentence about all whose reported silence continues, if any. */
 void output_idle_add_lasting(const struct output_idle *list, size_t count, struct text *text);
 
 /* Appends a possible cause for the silence of a whole job: parameter servers and workers without a

@@ -39,8 +39,7 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, instant n
 /* Drops the key and its due time; a pass in flight must still be ended. */
 void queue_remove(struct queue *queue, const char *key);
 
-/* The earliest time at which queue_take can return a key, without further adds or dones;
- * INSTANT_NEVER. */
+/* When queue_take can return a key, without further adds or dones; or INSTANT_NEVER. */
 instant queue_wake_at(const struct queue *queue);
 /* Number of keys due or in flight: the backlog. */
 size_t queue_depth(const struct queue *queue, instant now);

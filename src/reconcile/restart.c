@@ -23,8 +23,7 @@ static msec restart_waits_until(const struct decision *decision, const struct re
 	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
 }
 
-/* enableDynamicWorker: workers may be added and removed, so one that failed under Never is not
- * missed. */
+/* enableDynamicWorker: workers come and go, so one that failed under Never is not missed. */
 static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
 {
 	return decision->job->is_dynamic && replica->role->kind == ROLE_WORKER &&
@@ -79,8 +78,7 @@ struct answer {
 	int n_counted; /* number of restarts that count */
 };
 
-/* A Pod that another client deleted counts as ended from then on: its peers fail because of
- * that. */
+/* A Pod that another client deleted counts as ended: its peers fail because of that. */
 static msec replica_end_time_of(const struct decision *decision, const struct replica *replica)
 {
 	if (replica->is_disrupted && replica->object &&
@@ -99,8 +97,7 @@ static struct replica *earlier(const struct decision *decision, struct replica *
 		       : known;
 }
 
-/* On a cluster, a TFJob must not fail because others delete its Pods: draining a node is not the
- * program's fault. */
+/* On a cluster, a TFJob must not fail because others delete its Pods, as by draining a node. */
 static bool is_counted(const struct decision *decision, const struct replica *replica)
 {
 	return !decision->observed->traits.repeats_attempts || !replica->is_disrupted;

@@ -1,5 +1,4 @@
-/* What a list of jobs shows of one job: a small JSON text stored with the job, so that `ps` reads
- * little. */
+/* What a list of jobs shows of one: a small JSON text stored with it: `ps` reads little. */
 #pragma once
 
 #include "base/json.h"

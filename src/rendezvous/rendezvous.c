@@ -1,5 +1,4 @@
-/* A step applies an event to the members. Then the world's next state is derived from the members,
- * whatever the event was. */
+/* A step applies an event to the members; the world's next state follows from them alone. */
 #include "rendezvous/rendezvous.h"
 
 #include "status/restart_delay.h"
@@ -113,8 +112,7 @@ static int compare_places(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* The members that may be in another world, in order of arrival; excluded ones come last. Caller
- * frees. */
+/* The members that may be in a next world, by arrival; excluded ones last. Caller frees. */
 static struct member_entry **member_table_candidates(const struct member_table *table,
 						     size_t *ret_count)
 {
@@ -399,8 +397,7 @@ static void renew_member_lease(struct rendezvous *rendezvous, struct member_entr
 	expect(rendezvous, member, instant_add(now, rendezvous->settings.lease));
 }
 
-/* A world that this server does not know cannot continue, because its members do not agree on who
- * is in it. */
+/* A world that this server does not know cannot continue: its members disagree on who is in it. */
 static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation, instant now)
 {
 	if (generation < next_generation(rendezvous))
@@ -551,8 +548,7 @@ static size_t size_without_excluded(const struct rendezvous *rendezvous)
 	return world_size_of(&rendezvous->settings, count);
 }
 
-/* Also if its world has ended and another has begun: the failure that ended it may have been a
- * consequence. */
+/* Also if another world has begun: the failure that ended its world may be a consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		  const struct rendezvous_event *event, instant now)
 {
@@ -699,8 +695,7 @@ static void update_phase(struct rendezvous *rendezvous, instant now)
 	    !(rendezvous->is_unsettled || instant_has_come(rendezvous->phase_ends, now)))
 		return;
 	rendezvous->is_unsettled = false;
-	/* A member that left after its workers succeeded is no longer a member, but is not
-	 * missed. */
+	/* One that left after its workers succeeded is no member, but not missed. */
 	for (size_t i = 0; i < rendezvous->members.count; i++) {
 		n_at_work += is_at_work(rendezvous->members.members[i]);
 		awaits_any |= rendezvous->members.members[i]->is_awaited;

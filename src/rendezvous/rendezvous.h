@@ -40,8 +40,7 @@ struct member_terms {
 
 struct rendezvous_settings {
 	struct member_terms terms;
-	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
-		       lost */
+	msec lease; /* a member that is silent, or ignores its order, so long is lost */
 	/* A member with an attachment is removed, because it has left or is
 	 * lost. NULL: there are none. */
 	void (*on_removed)(void *attachment, bool is_lost);
@@ -69,8 +68,7 @@ enum rendezvous_verdict {
 extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 
 enum rendezvous_event_type {
-	RENDEZVOUS_JOIN, /* a member joins, or is heard of again; its offer counts from the next
-			    world on */
+	RENDEZVOUS_JOIN, /* a member joins, or calls; its offer counts from the next world on */
 	RENDEZVOUS_LOST, /* its agent no longer exists */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
@@ -90,8 +88,7 @@ struct rendezvous_event {
 	int64_t progress; /* for JOIN: the highest step that its workers reached */
 	int64_t newest; /* for JOIN: generation of the newest world that it knows; 0: none */
 	int last_rank; /* for JOIN: its rank in that world; -1: unknown */
-	const char *key; /* for JOIN: the secret of its agent, which no later call may lack; NULL:
-			    none */
+	const char *key; /* for JOIN: its agent's secret, which no later call may lack; or NULL */
 	int64_t call; /* for JOIN: number of the member's call; 0: unknown */
 	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
 	bool has_acknowledged; /* for JOIN: it has its order (rendezvous_order_for) */

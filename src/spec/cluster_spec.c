@@ -221,8 +221,7 @@ static void add_job(struct cluster_build *build, const char *name, struct place 
 		(struct spec_job){.name = name, .tasks = spec->tasks + spec->n_tasks};
 }
 
-/* Adds a task to the job started last. An invalid address is a fault, at its place in the
- * address. */
+/* Adds a task to the last job. An invalid address is a fault, at its place in the address. */
 static void add_task(struct cluster_build *build, int index, const char *address,
 		     struct place place, const char *path)
 {

@@ -9,8 +9,7 @@ void environment_done(struct environment *environment)
 	*environment = (struct environment){0};
 }
 
-/* The index of the entry of this name, existing or not; the first name_len bytes of `name` are
- * used. */
+/* The index of the entry, existing or not, named by the first name_len bytes of `name`. */
 static size_t find_variable_index(const struct environment *environment, const char *name,
 				  size_t name_len)
 {

@@ -21,8 +21,7 @@ void environment_set(struct environment *environment, const char *name, const ch
  * container: the job's own and not inherited ones, so that a file has the same meaning on this
  * machine and on a cluster. Caller frees. */
 char *environment_expand(const struct environment *environment, const char *text) MUST_USE;
-/* Adds a text so that the expansion returns it unchanged: each `$` that would start an expression
- * is doubled. */
+/* Adds a text that the expansion returns unchanged: each `$` of an expression is doubled. */
 void environment_add_literal(struct text *text, const char *string);
 /* Adds a container's env in its order: each value is expanded with the variables before it. */
 void environment_add_container(struct environment *environment, const struct container *container);

@@ -89,8 +89,7 @@ static bool is_uuid(const char *word)
 	return text_starts_with(word, "GPU-") || text_starts_with(word, "MIG-");
 }
 
-/* A GPU for a word when there is no list. Two shells that see different GPUs must not get the same
- * number for them. */
+/* A GPU for a word without a list. Two shells that see different GPUs get different numbers. */
 static bool imagine_gpu(const char *word, struct gpu *ret_gpu)
 {
 	int64_t number = 0;

@@ -24,8 +24,7 @@ enum role_kind {
 	ROLE_MASTER,
 	ROLE_PS,
 	ROLE_WORKER,
-	ROLE_OTHER, /* an unknown key of tfReplicaSpecs: the operator accepts it, the command line
-		       does not */
+	ROLE_OTHER, /* an unknown key of tfReplicaSpecs, which the operator accepts */
 };
 
 enum restart_policy {
@@ -38,8 +37,7 @@ enum restart_policy {
 enum restart_scope {
 	RESTART_SCOPE_REPLICA, /* only the failed replica: as TFJob does, default of files */
 	RESTART_SCOPE_JOB, /* every replica: synchronous training, which a replica cannot rejoin */
-	RESTART_SCOPE_WORKER, /* only a worker or evaluator; a lost ps, chief or master restarts the
-				 job */
+	RESTART_SCOPE_WORKER, /* a worker or evaluator; a lost ps, chief or master restarts all */
 };
 
 enum success_policy {
@@ -122,20 +120,17 @@ struct job {
 	bool survivors_may_save; /* on this machine; annotation muster/grace-after-failure */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
-	int pod_server_port; /* annotation muster/pod-server; 0: its Pods start the training by
-				themselves */
+	int pod_server_port; /* annotation muster/pod-server; 0: its Pods train at once */
 	const char *elastic_id; /* annotation muster/elastic; NULL: it is no part of an elastic
 				   job */
 	const char *managed_by; /* NULL when not given */
 
-	/* A stop of this job was requested (annotation muster/stop): the word for the reason, or
-	 * NULL. */
+	/* A stop was requested (annotation muster/stop): the word for the reason, or NULL. */
 	const char *stop_reason;
 	const struct fetch *fetches; /* the directories to fetch from its Pods at its end */
 	size_t n_fetches;
 
-	const char *changes; /* the changes to an older form of TFJob when it was read; NULL: it was
-				of v1 */
+	const char *changes; /* the changes to an older form when it was read; NULL: v1 */
 	struct json *document; /* the whole TFJob as normalized; owned */
 	struct arena *arena; /* owns everything above */
 	int n_references;
@@ -196,11 +191,9 @@ extern const char *const stop_reason_words[STOP_REASON_COUNT];
 /* 130 for an unknown word. */
 int stop_reason_exit_code(const char *word);
 
-/* A signal that asks processes to exit. Reads "INT", "SIGINT" (in any case) or "2". ERR_INVALID
- * names the usual ones. */
+/* A signal that asks processes to exit: "INT", "SIGINT" (in any case) or "2"; ERR_INVALID. */
 int stop_signal_read(const char *word, int *ret_number, struct err *err) MUST_USE;
-/* The notation of an image's STOPSIGNAL: "SIGINT"; for a signal without a name its number. Caller
- * frees. */
+/* As in an image's STOPSIGNAL: "SIGINT"; without a name its number. Caller frees. */
 char *stop_signal_format(int number) MUST_USE;
 /* Why a job stops when muster gets this signal; STOP_REQUESTED: for any other. */
 enum stop_reason stop_signal_reason(int number);

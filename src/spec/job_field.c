@@ -271,8 +271,7 @@ static bool is_of_type(struct field_reader *reader, const struct field *field, e
 	return is_right;
 }
 
-/* Kubernetes never converts a number to text. Most users who get that fault wrote YAML without
- * quotes. */
+/* Kubernetes converts no number to text. Most users with that fault forgot quotes in YAML. */
 const char *field_text(struct field_reader *reader, const struct field *field,
 		       const char *otherwise)
 {

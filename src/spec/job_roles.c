@@ -176,8 +176,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	job_read_template(reader, FIELD_MEMBER(spec, "template"), arena, role);
 }
 
-/* The webhook compares the keys as written; a job that can never run is rejected in any
- * spelling. */
+/* The webhook compares keys as written; a job that cannot run is rejected in any spelling. */
 static void check_leaders(struct field_reader *reader, const struct entries *entries)
 {
 	int n_leaders = 0;

@@ -138,8 +138,7 @@ static void add_gpu(const char *gpu, struct json *template, struct json *contain
 			quantity);
 }
 
-/* The functions for one value of a list option split it in place. False when it has another form
- * than the option's. */
+/* The functions for one value of a list option split it in place; false: it has another form. */
 
 static bool add_node_selector(char *key, struct json *spec, struct json *container)
 {

@@ -359,8 +359,7 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 		field_refuse(&reader, field, "%s%s", sentence, similar_name(maker, name));
 }
 
-/* Adds the value of a reference. Only templates have ${{…}}, so one that cannot be replaced is an
- * error. */
+/* Adds a reference's value. Only templates have ${{…}}: one without a value is an error. */
 static void substitute_reference(struct maker *maker, const struct field *field, const char *at,
 				 const struct reference *reference, struct text *made)
 {

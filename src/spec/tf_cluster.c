@@ -45,8 +45,7 @@ static void sort_roles(const struct job *job, const struct role *roles[LIMIT_ROL
 	}
 }
 
-/* The evaluator is its own world and TensorFlow does not count it; a role without replicas is not
- * in a cluster. */
+/* TensorFlow does not count the evaluator, a world of its own; nor a role without replicas. */
 static struct json *dense_cluster_new(const struct tf_cluster *cluster)
 {
 	const struct job *job = cluster->job;

@@ -1,5 +1,4 @@
-/* Names and roles of jobs consist of lower-case letters, digits and '-' or '.' (spec/job.h), so no
- * label needs escaping. */
+/* Names and roles have lower-case letters, digits, '-' and '.' (spec/job.h): nothing to escape. */
 #include "status/metrics.h"
 
 #include "base/names.h"

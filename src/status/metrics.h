@@ -17,8 +17,7 @@ struct metrics_passes {
 };
 
 void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds);
-/* Appends the whole text. Each role has a line for each state, including zeros, so that queries
- * find it. */
+/* Appends the whole text. Each role has a line for each state, also zeros: queries find it. */
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text);
 

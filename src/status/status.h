@@ -48,8 +48,7 @@ struct replica_status {
 				determines the next delay */
 	msec restart_at; /* earliest time of the next start, or MSEC_UNSET */
 	enum replica_state state;
-	bool is_reason_from_elsewhere; /* the replica does not show `reason` itself; not in the JSON
-					*/
+	bool is_reason_from_elsewhere; /* the replica has no `reason` itself; not in JSON */
 	int64_t pid; /* 0: none */
 	const char *address; /* NULL: not known yet */
 	int exit_code; /* -1: not ended, or ended by a signal */
@@ -130,8 +129,7 @@ struct status {
 	msec completion_time;
 	msec ending_since; /* start of a stop in turns (reconcile/steps.h); or MSEC_UNSET */
 
-	int restarts; /* charged against backoffLimit: each restart of the whole job or of a single
-			 replica counts one */
+	int restarts; /* charged against backoffLimit: of the whole job or a replica */
 	int recent_restarts; /* of the whole job, in a row, without an attempt that lived 10 s:
 				determines the next delay */
 	const char *machines; /* for a part of an elastic job: the sizes of its last worlds, the

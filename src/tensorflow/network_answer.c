@@ -105,8 +105,7 @@ static ssize_t read_some(struct connection *connection)
 		    n_behind < sizeof(dropped) ? n_behind : sizeof(dropped), 0);
 }
 
-/* A process may use any address of its machine: a task whose name resolves to 127.0.1.1 connects
- * from 127.0.0.1. */
+/* A process may use any address of its machine: one named 127.0.1.1 connects from 127.0.0.1. */
 static bool is_own_address(const struct asker *asker, const struct in6_addr *from)
 {
 	if (network_addresses_have(&asker->own, from))

@@ -122,8 +122,7 @@ static void set_patience(int fd, msec patience)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* Returns 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what
- * answered instead. */
+/* 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what answered. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)
 {
@@ -133,8 +132,7 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 
 	if (len <= 0)
 		return len < 0 ? errno : ENODATA;
-	/* gRPC begins with an HTTP/2 frame of kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and
-	 * 6.5). */
+	/* gRPC begins with an HTTP/2 frame SETTINGS on stream 0 (RFC 9113, 4.1 and 6.5). */
 	bool is_grpc = len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings));
 
 	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
@@ -154,8 +152,7 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 	return 0;
 }
 
-/* One call, so that one time limit covers all of it. `length` is a multiple of the smallest
- * block. */
+/* One call, with one time limit for all. `length` is a multiple of the smallest block. */
 static int send_message(int fd, const char *own_name, size_t length)
 {
 	static char zeros[SMALLEST_BLOCK];
@@ -296,8 +293,7 @@ static bool measure_network_peer(int fd, const struct network_question *question
 
 /* Between two tries. Short, because peers that are started together differ by little. */
 #define PAUSE ((msec) 50)
-/* Minimum for one address, even at the end of the time: a last try must not report "timed out" for
- * a port that refuses. */
+/* Minimum for one address, even at the end: a refusing port must not be "timed out". */
 #define LEAST_PATIENCE ((msec) 1000)
 
 /* NULL on failure: the finding says why. */

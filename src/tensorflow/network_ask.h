@@ -50,8 +50,7 @@ struct network_question {
  * finding. Returns soon after `until`, unless the name service hangs. */
 void network_ask(const struct network_question *question, struct network_finding *ret_finding);
 
-/* Sets the failed stage and the error, whose first letter becomes lower case, since system messages
- * are capitalized. */
+/* Sets the failed stage and the error, whose first letter becomes lower case. */
 void network_finding_fail(struct network_finding *finding, enum network_stage stage,
 			  const char *error);
 

@@ -116,8 +116,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 		       port, spec->own->job, spec->own->index, port);
 }
 
-/* Creates and starts a server from the bytes of a ServerDef with that protocol; its address lives
- * as long as the process. */
+/* Creates and starts a server from the bytes of a ServerDef; its address lives with the process. */
 static int create_server(const struct library *library, const struct text *server_def,
 			 const char *protocol, const char **ret_target, struct err *err)
 {
