@@ -145,6 +145,8 @@ struct replica_status *status_replica_near(const struct status *status, size_t p
 #define SIGNAL_MAX 127 /* the range of a wait status */
 #define MOST_FOREIGN_CONDITIONS 32
 
+#define NAME .accepts = name_is_dns_label, .wanted = "a name"
+
 static const struct json_field condition_fields[] = {
 	FIELD(WORD, NEEDED, "type", condition, type, FIELD_WORDS(condition_type_words)),
 	FIELD(TRUTH, OPTIONAL, "status", condition, is_true),
@@ -164,8 +166,7 @@ static const struct json_field role_fields[] = {
 };
 
 const struct json_field status_replica_fields[] = {
-	FIELD(TEXT, NEEDED, "role", replica_status, role, .accepts = name_is_dns_label,
-	      .wanted = "a name"),
+	FIELD(TEXT, NEEDED, "role", replica_status, role, NAME),
 	FIELD(INT, SHOWN, "index", replica_status, index, 0, LIMIT_REPLICAS - 1),
 	FIELD(INT, SHOWN, "attempt", replica_status, attempt, 0, LIMIT_RESTARTS),
 	FIELD(WORD, NEEDED, "state", replica_status, state, FIELD_WORDS(replica_state_words)),
@@ -190,8 +191,7 @@ const struct json_field status_replica_fields[] = {
 };
 
 const struct json_field status_consequence_fields[] = {
-	FIELD(TEXT, NEEDED, "role", consequence, role, .accepts = name_is_dns_label,
-	      .wanted = "a name"),
+	FIELD(TEXT, NEEDED, "role", consequence, role, NAME),
 	FIELD(INT, SHOWN, "index", consequence, index, 0, LIMIT_REPLICAS - 1),
 	FIELD(INT, SHOWN, "attempt", consequence, attempt, 0, LIMIT_RESTARTS),
 	FIELD(TEXT, OPTIONAL, "machine", consequence, machine),
@@ -201,8 +201,7 @@ const struct json_field status_consequence_fields[] = {
 
 /* A failure of the job itself (a deadline, a stop request) has no replica. */
 static const struct json_field failure_fields[] = {
-	FIELD(TEXT, OPTIONAL, "role", failure, role, .accepts = name_is_dns_label,
-	      .wanted = "a name"),
+	FIELD(TEXT, OPTIONAL, "role", failure, role, NAME),
 	FIELD(INT, SHOWN, "index", failure, index, 0, LIMIT_REPLICAS - 1),
 	FIELD(INT, SHOWN, "attempt", failure, attempt, 0, LIMIT_RESTARTS),
 	FIELD(INT, OPTIONAL, "exitCode", failure, exit_code, -1, INT32_MAX),
@@ -214,8 +213,7 @@ static const struct json_field failure_fields[] = {
 	FIELD(TEXT, OPTIONAL, "exception", failure, exception),
 	FIELD(TEXT, OPTIONAL, "rank", failure, rank),
 	FIELD(TEXT, OPTIONAL, "machine", failure, machine),
-	FIELD(TEXT, OPTIONAL, "machineJob", failure, machine_job, .accepts = name_is_dns_label,
-	      .wanted = "a name"),
+	FIELD(TEXT, OPTIONAL, "machineJob", failure, machine_job, NAME),
 	FIELD(TIME, OPTIONAL, "time", failure, time),
 	FIELD(LONG, OPTIONAL, "livedMilliseconds", failure, lived, 0, INT64_MAX),
 	FIELD(LINES, OPTIONAL, "lastLines", failure, last_lines,
