@@ -43,17 +43,10 @@ static bool is_managed(const struct python_place *python)
 static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 			       const struct python_place *python, struct arena *arena)
 {
-	for (size_t i = 0; i < python->n_packages && !tensorflow->folder; i++) {
-		const char *folder = python->packages[i];
-		char *modules CLEANUP(mem_free_text) =
-			mem_format("%s/tensorflow/__init__.py", folder);
-
-		if (access(modules, R_OK) < 0)
-			continue;
-		tensorflow->folder = folder;
-		(void) package_find(folder, tensorflow_package_names, n_tensorflow_package_names,
-				    arena, &tensorflow->package, &tensorflow->version);
-	}
+	tensorflow->folder = python_tensorflow_folder(python);
+	if (tensorflow->folder)
+		(void) tensorflow_package_find(tensorflow->folder, arena, &tensorflow->package,
+					       &tensorflow->version);
 	tensorflow->tf_keras = python_package_version(python, "tf-keras", arena);
 	tensorflow->scikit_learn = python_package_version(python, "scikit-learn", arena);
 }

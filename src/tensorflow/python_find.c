@@ -11,13 +11,6 @@
 
 #define ENDING ".dist-info"
 
-const char *const tensorflow_package_names[] = {
-	"tensorflow",       "tensorflow-cpu",     "tensorflow-gpu",  "tensorflow-intel",
-	"tensorflow-macos", "tensorflow-cpu-aws", "tensorflow-rocm", "intel-tensorflow",
-	"tf-nightly",       "tf-nightly-cpu",
-};
-const size_t n_tensorflow_package_names = ARRAY_LEN(tensorflow_package_names);
-
 static bool is_package_name(const char *written, size_t len, const char *name)
 {
 	for (size_t at = 0; at < len; at++) {
@@ -316,4 +309,28 @@ const char *python_package_version(const struct python_place *place, const char 
 	for (size_t i = 0; i < place->n_packages && !version; i++)
 		(void) package_find(place->packages[i], &name, 1, arena, NULL, &version);
 	return version;
+}
+
+bool tensorflow_package_find(const char *folder, struct arena *arena, const char **ret_name,
+			     const char **ret_version)
+{
+	static const char *const names[] = {
+		"tensorflow",       "tensorflow-cpu",     "tensorflow-gpu",  "tensorflow-intel",
+		"tensorflow-macos", "tensorflow-cpu-aws", "tensorflow-rocm", "intel-tensorflow",
+		"tf-nightly",       "tf-nightly-cpu",
+	};
+
+	return package_find(folder, names, ARRAY_LEN(names), arena, ret_name, ret_version);
+}
+
+const char *python_tensorflow_folder(const struct python_place *place)
+{
+	for (size_t i = 0; i < place->n_packages; i++) {
+		char *modules CLEANUP(mem_free_text) =
+			mem_format("%s/tensorflow/__init__.py", place->packages[i]);
+
+		if (access(modules, R_OK) == 0)
+			return place->packages[i];
+	}
+	return NULL;
 }
