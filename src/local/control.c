@@ -236,8 +236,10 @@ void control_free(struct control *control)
 	if (!control)
 		return;
 	control_close(control);
-	while (!LIST_EMPTY(&control->connections))
-		connection_free(LIST_FIRST(&control->connections));
+	for (struct connection *one = LIST_FIRST(&control->connections), *next; one; one = next) {
+		next = LIST_NEXT(one, link);
+		connection_free(one);
+	}
 	file_close(&control->folder_fd);
 	free(control);
 }

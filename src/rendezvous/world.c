@@ -129,8 +129,10 @@ int offer_read_json(const struct json *object, struct arena *arena, struct offer
 		fault = "an offer has a host, which is a DNS name or an IP address";
 	else if (!*role_name || !name_is_label_value(role_name))
 		fault = "the role of an offer is a short word";
-	if (fault)
-		return err_set(err, ERR_INVALID, "%s", fault);
+	if (fault) {
+		err_set(err, ERR_INVALID, "%s", fault);
+		return ERR_INVALID;
+	}
 	int *ports = arena_take_array(arena, json_count(list), sizeof(*ports));
 
 	for (size_t i = 0; i < json_count(list); i++)
