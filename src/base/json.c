@@ -41,12 +41,6 @@ static struct json *require_json_memory(json_t *value)
 	return ours(value);
 }
 
-static void abort_on_json_failure(int rc)
-{
-	if (rc != 0)
-		mem_abort();
-}
-
 /* Jansson would accept 2048 levels, but our functions walk values by recursion. */
 static int check_depth(const char *bytes, size_t len, struct err *err)
 {
@@ -470,8 +464,8 @@ void json_set(struct json *object, const char *key, struct json *take_value)
 	struct text valid CLEANUP(text_done) = {0};
 
 	assert(json_is(object, JSON_OBJECT) && take_value);
-	abort_on_json_failure(json_object_set_new_nocheck(theirs(object), as_utf8(key, &valid),
-							  theirs(take_value)));
+	if (json_object_set_new_nocheck(theirs(object), as_utf8(key, &valid), theirs(take_value)))
+		mem_abort();
 }
 
 void json_copy_member(struct json *object, const struct json *source, const char *key)
@@ -562,7 +556,8 @@ struct json *json_at(const struct json *array, size_t index)
 void json_append(struct json *array, struct json *take_value)
 {
 	assert(json_is(array, JSON_ARRAY) && take_value);
-	abort_on_json_failure(json_array_append_new(theirs(array), theirs(take_value)));
+	if (json_array_append_new(theirs(array), theirs(take_value)))
+		mem_abort();
 }
 
 bool json_next(const struct json *object, const char **key, struct json **ret_value)

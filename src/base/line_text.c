@@ -75,10 +75,9 @@ static bool is_color(const unsigned char *sequence, size_t size)
 {
 	if (size < 3 || sequence[1] != '[' || sequence[size - 1] != 'm')
 		return false;
-	for (size_t i = 2; i + 1 < size; i++) {
-		if (!(sequence[i] >= '0' && sequence[i] <= ';'))
+	for (size_t i = 2; i + 1 < size; i++)
+		if (sequence[i] < '0' || sequence[i] > ';')
 			return false;
-	}
 	return true;
 }
 

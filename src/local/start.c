@@ -6,8 +6,6 @@
 #include "jobs/processes.h"
 #include "spec/gpus.h"
 
-#include <unistd.h>
-
 #define PYTHON_PATH "PYTHONPATH"
 #define GLOO_INTERFACE_VARIABLE "GLOO_SOCKET_IFNAME"
 

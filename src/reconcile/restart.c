@@ -146,20 +146,13 @@ static msec schedule(const struct decision *decision, msec lived, int *recent)
 	return delay ? decision->now + delay : MSEC_UNSET;
 }
 
-static void add_restart_count(const struct decision *decision, struct text *text)
-{
-	text_addf(text, " (restart %d", decision->status->restarts);
-	if (decision->job->backoff_limit >= 0)
-		text_addf(text, " of %d", decision->job->backoff_limit);
-	text_add(text, ")");
-}
-
 /* "worker-1 exited with code 3 after 2s (attempt 0): restarting the whole job in 1s (restart 2 of
  * 3)" */
 static void report_replica_restart(struct decision *decision, const char *what_failed,
 				   const char *who, msec restart_at, bool is_one_counted)
 {
 	struct text sentence CLEANUP(text_done) = {0};
+	int limit = decision->job->backoff_limit;
 
 	text_addf(&sentence, "%s: restarting %s", what_failed, who);
 	if (restart_at != MSEC_UNSET) {
@@ -167,7 +160,10 @@ static void report_replica_restart(struct decision *decision, const char *what_f
 		text_add_duration(&sentence, restart_at - decision->now);
 	}
 	if (is_one_counted)
-		add_restart_count(decision, &sentence);
+		text_addf(&sentence, " (restart %d", decision->status->restarts);
+	if (is_one_counted && limit >= 0)
+		text_addf(&sentence, " of %d", limit);
+	text_add(&sentence, is_one_counted ? ")" : "");
 	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }

@@ -41,13 +41,6 @@ static void member_free(struct member_entry *member)
 	free(member);
 }
 
-static void member_table_done(struct member_table *table)
-{
-	for (size_t i = 0; i < table->count; i++)
-		member_free(table->members[i]);
-	free(table->members);
-}
-
 /* The position of the id, or the position to insert it at. */
 static size_t member_place_of(const struct member_table *table, const char *id)
 {
@@ -174,7 +167,9 @@ void rendezvous_free(struct rendezvous *rendezvous)
 		return;
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		detach(rendezvous, rendezvous->members.members[i], false);
-	member_table_done(&rendezvous->members);
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		member_free(rendezvous->members.members[i]);
+	free(rendezvous->members.members);
 	arena_free(rendezvous->world.arena);
 	free(rendezvous);
 }

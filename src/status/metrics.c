@@ -55,13 +55,6 @@ static void write_replicas(const struct job *job, const char *labels, const stru
 	}
 }
 
-static void write_restarts(const char *labels, const struct status *status, struct text *text)
-{
-	add_metric_header(text, "muster_job_restarts_total", "counter",
-			  "Restarts after failures: of the whole job, or of one of its replicas.");
-	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
-}
-
 /* `labels` may be empty. */
 static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
@@ -87,7 +80,9 @@ void metrics_write(const struct job *job, const struct status *status,
 		mem_format("namespace=\"%s\",job=\"%s\"", job->name_space, job->name);
 
 	write_replicas(job, labels, status, text);
-	write_restarts(labels, status, text);
+	add_metric_header(text, "muster_job_restarts_total", "counter",
+			  "Restarts after failures: of the whole job, or of one of its replicas.");
+	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
 	write_passes(labels, passes, text);
 }
 

@@ -4,8 +4,6 @@
 #include "spec/limits.h"
 #include "spec/template.h"
 
-#include <string.h>
-
 /* 0, 1, 2, … 255, 0, … from the beginning of each test. */
 static unsigned char next_byte;
 

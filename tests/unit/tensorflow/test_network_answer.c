@@ -1,6 +1,5 @@
 #include "unit.h"
 
-#include "base/own.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/port.h"
@@ -8,7 +7,6 @@
 
 #include <arpa/inet.h>
 #include <endian.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
