@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blocks of an arena grow, so that thousands of small arenas cost little and a large one has few
- * blocks. */
+/* Blocks of an arena grow: many small arenas cost little, and a large one has few blocks. */
 #define ARENA_FIRST_BLOCK 512
 #define ARENA_LARGEST_BLOCK 8192
 

@@ -60,8 +60,7 @@ void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
 int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
 		  struct err *err) MUST_USE;
 
-/* Length of the number without a sign at the beginning, 0 if there is none: "1", "1.5", ".5", "1.".
- */
+/* Length of the number without a sign at the beginning: "1", "1.5", ".5", "1."; 0: none. */
 size_t text_number_length(const char *text);
 /* Reads a whole finite number as in JSON, leniently (".5", "+1.", "1e3"). */
 int text_read_real(const char *text, double *ret_number, struct err *err) MUST_USE;

@@ -38,8 +38,7 @@ static char **list_entries(struct text *text)
 	return entries;
 }
 
-/* Returns only when it fails. ERR_CONFLICT: the replica is not running; ERR_REFUSED,
- * ERR_NOT_FOUND. */
+/* Returns only an error. ERR_CONFLICT: the replica is not running; ERR_REFUSED, ERR_NOT_FOUND. */
 static int exec_here(const char *job_uid, const struct replica_status *replica,
 		     bool has_private_network, const char *const *command, struct err *err)
 {

@@ -315,8 +315,7 @@ static char *find_existing(const char *path)
 	return TAKE(folder);
 }
 
-/* A file that is deleted when it is closed; -1 (errno). Some file systems cannot create a file
- * without a name. */
+/* A file without a name, which some file systems cannot create, or a deleted one; -1 (errno). */
 static int open_nameless(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/.muster-XXXXXX", folder);

@@ -898,8 +898,7 @@ static int open_line(struct agent *agent, size_t place, struct err *err)
 	return request->new_asker(agent->settings.loop, &settings, &line->asker, err);
 }
 
-/* The server's name may be 127.0.1.1 on its own machine: the others know the machine by that name.
- */
+/* The server's name may be 127.0.1.1 on its machine, which the others know by that name. */
 static const char *host_for_others(const char *server, const char *own)
 {
 	return network_address_names_loopback(own) && !network_address_names_loopback(server)

@@ -105,8 +105,7 @@ static void on_probe_timeout(void *data)
 	end_probe(data, LIVENESS_UNKNOWN);
 }
 
-/* A connection that was refused is readable, too. ENOTCONN: connect() itself was refused, as
- * happens on one machine. */
+/* A refused connection is readable, too. ENOTCONN: connect() was refused, as on one machine. */
 static void on_probe_readable(void *data)
 {
 	struct liveness_probe *probe = data;

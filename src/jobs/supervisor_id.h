@@ -24,8 +24,7 @@ enum supervisor_fate {
 	SUPERVISOR_UNSEEN, /* unknown without /proc */
 	SUPERVISOR_KILLED, /* a process of it was killed: it supervises nothing */
 	SUPERVISOR_REBOOTED, /* this machine was rebooted since */
-	SUPERVISOR_ON_CLUSTER, /* its job runs on a cluster, whose Lease names the supervisor
-				  (jobs/cluster_job_record.h) */
+	SUPERVISOR_ON_CLUSTER, /* on a cluster, whose Lease names it (jobs/cluster_job_record.h) */
 	SUPERVISOR_NONE, /* the record has no supervisor */
 };
 

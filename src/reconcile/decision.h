@@ -31,8 +31,7 @@ struct decision {
 	struct arena *arena;
 	struct plan *plan;
 	struct status *status; /* the plan's */
-	struct replica *replicas; /* by role in the job's order, then index; roles that the job no
-				     longer has come last */
+	struct replica *replicas; /* by role in the job's order, then index; removed roles last */
 	size_t n_replicas;
 	size_t *first_of_role; /* index of each role's first replica, then of the end */
 };

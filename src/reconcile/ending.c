@@ -66,8 +66,7 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 }
 
 /* The turn in which a replica is asked to stop. A chief under parameter servers saves on request,
- * which needs the tasks that hold the variables and those that run its steps. Workers may save
- * too. */
+ * with the tasks that hold the variables and those that run its steps. So may workers. */
 static int stop_order_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);

@@ -26,8 +26,7 @@ struct output_idle {
 	bool is_news; /* set by the last output_idle_report */
 };
 
-/* Record that the replica started or printed at `at` (MSEC_UNSET: never). Times earlier than the
- * known ones are ignored. */
+/* Record that the replica started or printed at `at` (MSEC_UNSET: never), if that is news. */
 void output_idle_record_start(struct output_idle *output_idle, msec at);
 void output_idle_record_output(struct output_idle *output_idle, msec at);
 

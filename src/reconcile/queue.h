@@ -31,8 +31,7 @@ void queue_free(struct queue *queue); /* NULL is fine */
 void queue_add(struct queue *queue, const char *tenant, const char *key, instant due,
 	       bool is_behind);
 /* Takes a due key of the tenant whose turn it is: the one due for longest, low-priority keys last.
- * NULL: none is due, or too many are in flight. The key is in flight, and the text is borrowed,
- * until queue_done. */
+ * NULL: none is due, or too many are in flight. In flight, and borrowed, until queue_done. */
 const char *queue_take(struct queue *queue, instant now);
 /* Ends the pass. A key that succeeded and was not added meanwhile is dropped. */
 void queue_done(struct queue *queue, const char *key, bool has_failed, instant now);

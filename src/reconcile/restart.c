@@ -2,8 +2,7 @@
  *
  * A restart is only a higher attempt number in the status: the old attempt becomes a leftover,
  * which the rest of the decision ends and removes. A replica that restarts alone has its own delay,
- * like a container in kubelet's CrashLoopBackOff, so a replica that fails repeatedly delays no
- * other. */
+ * like a container in kubelet's CrashLoopBackOff, and delays no other. */
 #include "reconcile/steps.h"
 
 #include "base/text.h"
@@ -276,8 +275,7 @@ static bool is_over_limit(const struct decision *decision, int n_more)
 	return limit >= 0 && decision->status->restarts + n_more > limit;
 }
 
-/* Restarts made by a node: a kubelet restarts the container of a TFJob's Pod in place. They are
- * counted like ours. */
+/* Restarts by a kubelet, of the container of a TFJob's Pod in place. They are counted like ours. */
 
 /* As if its last process were its only one. */
 static struct replica as_ended(const struct decision *decision, const struct replica *replica)

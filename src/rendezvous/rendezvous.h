@@ -166,8 +166,7 @@ struct rendezvous {
 	instant charged_at; /* time of the last restart; INSTANT_UNSET: none, or given back */
 	struct restart_budget budget;
 	int64_t failed_world; /* generation of the last failed world */
-	int64_t newest; /* newest generation known to a member; higher than the world's after the
-			   record was lost */
+	int64_t newest; /* newest one known to a member; above the world's after a lost record */
 	int64_t first_known; /* the newest one that this server learned first; 0: none */
 	instant all_found_at; /* each member that is not lost has called this server by then */
 	bool has_formed; /* a world, and not only restored one */

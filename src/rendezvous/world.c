@@ -79,8 +79,7 @@ static bool are_ports(const struct json *list)
 	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
 }
 
-/* Labels of RFC 1123, 2.1, in which names of machines also have '_'. An IPv4 address is one, too.
- */
+/* Labels of RFC 1123, 2.1; names of machines also have '_'. An IPv4 address is one, too. */
 static bool is_dns_name(const char *name)
 {
 	for (;; name++) {

@@ -34,6 +34,5 @@ void environment_add_container(struct environment *environment, const struct con
 #define THREADS_MAX 1024 /* whatever a file requests */
 
 /* From 1 to THREADS_MAX: the replica's own `processors`, or if that is 0, its equal share of the
- * usable `cores`. 0, no limit: it is the only replica, so its libraries choose, as under torchrun.
- */
+ * usable `cores`. 0, no limit: libraries of an only replica choose, as under torchrun. */
 int threads_of_replica(double processors, double cores, int n_replicas);

@@ -121,8 +121,7 @@ struct job {
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
 	int pod_server_port; /* annotation muster/pod-server; 0: its Pods train at once */
-	const char *elastic_id; /* annotation muster/elastic; NULL: it is no part of an elastic
-				   job */
+	const char *elastic_id; /* annotation muster/elastic; NULL: no part of such a job */
 	const char *managed_by; /* NULL when not given */
 
 	/* A stop was requested (annotation muster/stop): the word for the reason, or NULL. */
@@ -249,8 +248,7 @@ void job_cleanup(struct job **job);
 void job_set_uid(struct job *job, const char *uid);
 
 /* Adds the paths of fields that have no effect for processes on this machine (images, volumes, node
- * selectors …), once each for all roles, as one comma-separated part of a sentence; nothing without
- * such fields. */
+ * selectors …), once each for all roles, as one comma-separated part of a sentence. */
 void job_describe_ignored_here(const struct job *job, struct text *text);
 /* Adds the job's own variables that override muster's identity of a replica: "TF_CONFIG (worker,
  * ps), RANK (worker)"; nothing if there are none, or only one replica. */

@@ -59,8 +59,7 @@ void field_refuse_unknown(struct field_reader *reader, const struct field *field
 void field_check_members(struct field_reader *reader, const struct field *object,
 			 const char *const *words, size_t n_words);
 
-/* Values of one type. An absent value gives `otherwise`; so does one of another type, after a
- * fault. */
+/* Values of one type. An absent one gives `otherwise`, as one of another type after a fault. */
 const char *field_text(struct field_reader *reader, const struct field *field,
 		       const char *otherwise);
 bool field_bool(struct field_reader *reader, const struct field *field, bool otherwise);

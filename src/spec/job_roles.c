@@ -43,8 +43,7 @@ static bool is_canonical(const struct entry *entry)
 	return text_equals(entry->written, entry->title);
 }
 
-/* One role written twice is a fault in a file. In the old operator the spelling that is not the
- * canonical one won. */
+/* A role written twice is a fault in a file. In the old operator the uncanonical spelling won. */
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {

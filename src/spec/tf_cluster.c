@@ -111,8 +111,7 @@ static struct json *kubeflow_new(const struct tf_cluster *cluster, const struct 
 }
 
 /* The form for enableDynamicWorker: a worker that comes or leaves changes no other worker's
- * configuration. A worker gets every ps (null if the job has no such role), a ps only itself, all
- * others none. */
+ * configuration. A worker gets every ps (null without that role), a ps only itself, others none. */
 static struct json *sparse_new(const struct tf_cluster *cluster, const struct role *role, int index)
 {
 	struct json *config = json_new_object();

@@ -119,8 +119,7 @@ struct failure {
 struct status {
 	struct condition *conditions; /* in TFJob's order: the last changed one is last */
 	size_t n_conditions;
-	const char *foreign_conditions; /* conditions of unknown types, as a JSON list that is kept
-					   unchanged; NULL: none */
+	const char *foreign_conditions; /* of unknown types, an unchanged JSON list; NULL: none */
 	struct role_status *roles;
 	size_t n_roles;
 	struct replica_status *replicas; /* by role in the job's order, then index */
