@@ -63,9 +63,7 @@ static void probe_done(struct probe *probe)
 
 /* Events. */
 
-static void begin(const struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void begin(const struct probe *probe, const char *format, ...)
+static void PRINTF_LIKE(2, 3) begin(const struct probe *probe, const char *format, ...)
 {
 	va_list values;
 

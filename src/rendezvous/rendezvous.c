@@ -627,16 +627,6 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 	return 0;
 }
 
-static int handle_rendezvous_event(struct rendezvous *rendezvous,
-				   const struct rendezvous_event *event, instant now,
-				   struct err *err)
-{
-	if (event->type == RENDEZVOUS_TIME)
-		return 0;
-	return event->type == RENDEZVOUS_JOIN ? join(rendezvous, event, now, err)
-					      : apply_member_event(rendezvous, event, now, err);
-}
-
 /* The world's next state. */
 
 static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
@@ -740,10 +730,13 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 		    instant now, struct err *err)
 {
 	int64_t version = rendezvous->version;
-	int rc = handle_rendezvous_event(rendezvous, event, now,
-					 err); /* a member that calls is not silent */
+	int rc = 0;
 
-	remove_silent(rendezvous, now);
+	if (event->type == RENDEZVOUS_JOIN)
+		rc = join(rendezvous, event, now, err);
+	else if (event->type != RENDEZVOUS_TIME)
+		rc = apply_member_event(rendezvous, event, now, err);
+	remove_silent(rendezvous, now); /* a member that has called is not silent */
 	update_phase(rendezvous, now);
 	if (version != rendezvous->version)
 		require_acknowledgement(rendezvous, now);
