@@ -198,25 +198,18 @@ static void add_string(struct text *text, const char *string)
 
 static void add_scalar(struct text *text, const struct json *value)
 {
-	switch (json_type_of(value)) {
-	case JSON_BOOL:
+	enum json_type type = json_type_of(value);
+
+	if (type == JSON_BOOL)
 		text_add(text, json_as_bool(value, false) ? "true" : "false");
-		return;
-	case JSON_INTEGER:
+	else if (type == JSON_INTEGER)
 		text_addf(text, "%" PRId64, json_as_integer(value, 0));
-		return;
-	case JSON_REAL:
+	else if (type == JSON_REAL)
 		text_add_real(text, json_as_real(value, 0));
-		return;
-	case JSON_STRING:
+	else if (type == JSON_STRING)
 		add_string(text, json_as_string(value, ""));
-		return;
-	case JSON_NULL:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
+	else
 		text_add(text, "null");
-		return;
-	}
 }
 
 /* `depth` counts the levels of indentation; COMPACT for none and no line feeds. */

@@ -241,18 +241,9 @@ static void request_master_log(void *data)
 
 static int answer_exit_code_of(int status)
 {
-	switch (status) {
-	case 400:
-	case 404:
-	case 409:
+	if (status == 400 || status == 404 || status == 409)
 		return EXIT_USAGE;
-	case 401:
-	case 403:
-	case 421:
-		return EXIT_REFUSED;
-	default:
-		return EXIT_INTERNAL;
-	}
+	return status == 401 || status == 403 || status == 421 ? EXIT_REFUSED : EXIT_INTERNAL;
 }
 
 /* The end of the job. */

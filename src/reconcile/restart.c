@@ -54,18 +54,11 @@ static bool is_code_retryable(const struct replica *replica)
 
 static bool is_restartable(const struct replica *replica)
 {
-	if (text_equals(replica->status->reason, FAILURE_REFUSED))
+	enum restart_policy policy = replica->role->restart_policy;
+
+	if (policy == RESTART_NEVER || text_equals(replica->status->reason, FAILURE_REFUSED))
 		return false;
-	switch (replica->role->restart_policy) {
-	case RESTART_NEVER:
-		return false;
-	case RESTART_ON_FAILURE:
-	case RESTART_ALWAYS:
-		return true;
-	case RESTART_EXIT_CODE:
-		return is_code_retryable(replica);
-	}
-	return false;
+	return policy != RESTART_EXIT_CODE || is_code_retryable(replica);
 }
 
 /* The ended replicas found by one pass. */

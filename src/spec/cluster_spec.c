@@ -1,13 +1,10 @@
 #include "spec/cluster_spec.h"
 
-#include "base/json.h"
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "spec/limits.h"
 
 #include <ctype.h>
-#include <string.h>
 
 void cluster_spec_cleanup(struct cluster_spec **spec)
 {

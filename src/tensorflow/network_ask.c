@@ -10,10 +10,8 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Exchanges over one connection, each with its own limit.
  *

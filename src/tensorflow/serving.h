@@ -3,8 +3,6 @@
  * explains an abort or memory fault, after which the inner process cannot print anything. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/cluster_spec.h"
 #include "tensorflow/library_find.h"
