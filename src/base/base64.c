@@ -1,11 +1,6 @@
-/* Four characters are three bytes. */
 #include "base/base64.h"
 
 #include "base/mem.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

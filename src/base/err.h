@@ -29,8 +29,7 @@ struct err {
  * may be NULL. */
 int err_set(struct err *err, enum err_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Like err_set with ERR_IO (ERR_SPACE for ENOSPC, EDQUOT and EFBIG), followed by ": " and errno's
- * text. */
+/* err_set with ERR_IO (ERR_SPACE for ENOSPC, EDQUOT and EFBIG), and ": " with errno's text. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Copies `from` to `err` and returns its code. If `from` is no error, returns 0 and changes

@@ -10,11 +10,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum field_kind {
 	FIELD_TEXT, /* const char *; NULL: unset */
@@ -60,6 +55,13 @@ struct json_field {
 	int (*read)(const struct json *value, struct arena *arena, void *at, struct err *err);
 };
 
+/* A row of a table, for a member of `struct owner_name`: FIELD(INT, SHOWN, "index", owner, index,
+ * 0, 9). What follows are `least` and `most`, or members by their names. */
+#define FIELD(kind_name, presence_name, key_text, owner_name, member_name, ...)                    \
+	{                                                                                          \
+		.key = (key_text), .kind = FIELD_##kind_name, .presence = FIELD_##presence_name,   \
+		.offset = offsetof(struct owner_name, member_name), __VA_ARGS__                    \
+	}
 /* The words of an enum. */
 #define FIELD_WORDS(table) .words = (table), .most = ARRAY_LEN(table)
 /* A list `member` of `struct owner` with the count `n_member`, and its elements' fields. */

@@ -21,8 +21,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
 
 /* A `struct json` is jansson's json_t under our name: never defined, only pointed to. */
 static json_t *theirs(const struct json *value)
@@ -41,12 +39,6 @@ static struct json *require_json_memory(json_t *value)
 	if (!value)
 		mem_abort();
 	return ours(value);
-}
-
-static void abort_on_json_failure(int rc)
-{
-	if (rc != 0)
-		mem_abort();
 }
 
 /* Jansson would accept 2048 levels, but our functions walk values by recursion. */
@@ -206,25 +198,18 @@ static void add_string(struct text *text, const char *string)
 
 static void add_scalar(struct text *text, const struct json *value)
 {
-	switch (json_type_of(value)) {
-	case JSON_BOOL:
+	enum json_type type = json_type_of(value);
+
+	if (type == JSON_BOOL)
 		text_add(text, json_as_bool(value, false) ? "true" : "false");
-		return;
-	case JSON_INTEGER:
+	else if (type == JSON_INTEGER)
 		text_addf(text, "%" PRId64, json_as_integer(value, 0));
-		return;
-	case JSON_REAL:
+	else if (type == JSON_REAL)
 		text_add_real(text, json_as_real(value, 0));
-		return;
-	case JSON_STRING:
+	else if (type == JSON_STRING)
 		add_string(text, json_as_string(value, ""));
-		return;
-	case JSON_NULL:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
+	else
 		text_add(text, "null");
-		return;
-	}
 }
 
 /* `depth` counts the levels of indentation; COMPACT for none and no line feeds. */
@@ -472,8 +457,8 @@ void json_set(struct json *object, const char *key, struct json *take_value)
 	struct text valid CLEANUP(text_done) = {0};
 
 	assert(json_is(object, JSON_OBJECT) && take_value);
-	abort_on_json_failure(json_object_set_new_nocheck(theirs(object), as_utf8(key, &valid),
-							  theirs(take_value)));
+	if (json_object_set_new_nocheck(theirs(object), as_utf8(key, &valid), theirs(take_value)))
+		mem_abort();
 }
 
 void json_copy_member(struct json *object, const struct json *source, const char *key)
@@ -564,7 +549,8 @@ struct json *json_at(const struct json *array, size_t index)
 void json_append(struct json *array, struct json *take_value)
 {
 	assert(json_is(array, JSON_ARRAY) && take_value);
-	abort_on_json_failure(json_array_append_new(theirs(array), theirs(take_value)));
+	if (json_array_append_new(theirs(array), theirs(take_value)))
+		mem_abort();
 }
 
 bool json_next(const struct json *object, const char **key, struct json **ret_value)

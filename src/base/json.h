@@ -1,19 +1,10 @@
-/* JSON values. Only this module uses the JSON library (jansson), so that a faster one can replace
- * it.
+/* JSON values. Only this module uses the JSON library, jansson: a faster one can replace it.
  *
- * A `struct json *` is a counted reference. json_new_* functions give the caller a reference;
- * json_get and similar functions borrow one from the parent. Objects keep the order of
- * insertion. */
+ * A `struct json *` is a counted reference. json_new_* give the caller a reference; json_get and
+ * similar ones borrow it from the parent. Objects keep the order of insertion. */
 #pragma once
 
-#include "base/err.h"
-#include "base/msec.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct json;
 
@@ -32,13 +23,11 @@ enum json_type {
 #define JSON_DEPTH_LIMIT 100
 
 /* Reads one value; only white space may follow. Returns ERR_INVALID with line and column, also for
- * duplicate keys and U+0000, because texts end at it. Returns ERR_LIMIT for excessive depth or
- * size. */
+ * duplicate keys and U+0000, where texts end; ERR_LIMIT for excessive depth or size. */
 int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err) MUST_USE;
-/* The same for a server's objects of many authors, where one object must not make the others
- * unreadable. What json_read rejects is replaced: U+0000 by U+FFFD, a value that is nested too
- * deeply by null, an integer beyond 64 bits by a real, and of duplicate keys the last value
- * counts. */
+/* The same for a server's objects of many authors, where one must not make the others unreadable.
+ * What json_read rejects is replaced: U+0000 by U+FFFD, a value nested too deeply by null, an
+ * integer beyond 64 bits by a real; of duplicate keys the last value counts. */
 int json_read_repaired(const char *bytes, size_t len, struct json **ret_value,
 		       struct err *err) MUST_USE;
 /* Append on one line; or indented by two spaces, with a final line feed. */
@@ -104,9 +93,8 @@ size_t json_count(const struct json *array_or_object); /* 0 for anything else */
 struct json *json_at(const struct json *array, size_t index);
 void json_append(struct json *array, struct json *take_value);
 
-/* The next member in order, after the one whose key is `*key` (a key from this function; NULL to
- * begin): for (key = NULL; json_next(object, &key, &value);). O(1); the object must not change
- * meanwhile. */
+/* The next member, after the one whose key is `*key` (a key from this function; NULL to begin): for
+ * (key = NULL; json_next(object, &key, &value);). O(1); the object must not change. */
 bool json_next(const struct json *object, const char **key, struct json **ret_value);
 
 /* JSON merge patch (RFC 7396), kubectl's --type=merge: returns `target` (NULL counts as absent)

@@ -1,9 +1,5 @@
 #include "base/line_text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define ESCAPE 0x1b
 #define BELL 0x07
 #define BACKSPACE 0x08
@@ -79,14 +75,12 @@ static bool is_color(const unsigned char *sequence, size_t size)
 {
 	if (size < 3 || sequence[1] != '[' || sequence[size - 1] != 'm')
 		return false;
-	for (size_t i = 2; i + 1 < size; i++) {
-		if (!(sequence[i] >= '0' && sequence[i] <= ';'))
+	for (size_t i = 2; i + 1 < size; i++)
+		if (sequence[i] < '0' || sequence[i] > ';')
 			return false;
-	}
 	return true;
 }
 
-/* Removes the last character of the text added from `begin` on. */
 static void remove_last_character(struct text *text, size_t begin)
 {
 	size_t at = text->len;

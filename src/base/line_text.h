@@ -4,9 +4,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The visible part of a line with carriage returns: after the last one that has text after it
  * ("10%\r20%\r" is "20%"). Points into the line; *len is the line's length, then the part's. Keras
  * and tqdm draw each step of a bar after a carriage return. */
@@ -38,8 +35,7 @@ size_t line_width(const char *line, size_t len);
 /* Number of rows on a terminal that is `columns` (1 or more) wide; an empty line takes one. */
 size_t line_rows(const char *line, size_t len, size_t columns);
 
-/* Appends the line; if it takes more than `columns` (1 or more), it is cut, with "…" in the last
- * one. */
+/* Appends the line, cut to `columns` (1 or more), with "…" in the last one. */
 void line_add_cut(struct text *text, const char *line, size_t len, size_t columns);
 
 /* Characters that get into a file by accident and are invisible or look like others: web pages,

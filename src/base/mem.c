@@ -2,14 +2,11 @@
 
 #include "base/exit_code.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Blocks of an arena grow, so that thousands of small arenas cost little and a large one has few
- * blocks. */
+/* Blocks of an arena grow: many small arenas cost little, and a large one has few blocks. */
 #define ARENA_FIRST_BLOCK 512
 #define ARENA_LARGEST_BLOCK 8192
 
@@ -211,6 +208,16 @@ void *arena_take(struct arena *arena, size_t size)
 void *arena_take_array(struct arena *arena, size_t count, size_t size)
 {
 	return arena_take(arena, product_of(count, size));
+}
+
+/* It doubles whenever its count is a power of two. */
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return array;
+	void *larger = arena_take_array(arena, count ? 2 * count : 1, size);
+
+	return array ? memcpy(larger, array, count * size) : larger;
 }
 
 char *arena_copy_text(struct arena *arena, const char *text)

@@ -4,7 +4,6 @@
 #include "base/own.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 /* Zeroed memory, never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h).
@@ -41,5 +40,8 @@ void arena_cleanup(struct arena **arena);
 void arena_free_secret(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size) MUST_USE; /* zeroed, aligned for any type */
 void *arena_take_array(struct arena *arena, size_t count, size_t size) MUST_USE;
+/* The array to which one more element is added, after `count`: a larger copy if it is full. It
+ * begins as NULL, and grows in this way alone. */
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t size) MUST_USE;
 char *arena_copy_text(struct arena *arena, const char *text) MUST_USE; /* NULL gives NULL */
 char *arena_format(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3) MUST_USE;

@@ -1,11 +1,7 @@
 /* Syntax of names and words: Kubernetes' rules for object names, enum words, words for a shell. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* For strspn, whatever the locale is. */
 #define NAME_LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -15,8 +11,7 @@
 #define DNS_LABEL_MAX 63
 #define DNS_SUBDOMAIN_MAX 253
 
-/* DNS-1035 label as apimachinery's IsDNS1035Label: [a-z]([-a-z0-9]*[a-z0-9])?, at most 63
- * characters. */
+/* DNS-1035 label, as IsDNS1035Label: [a-z]([-a-z0-9]*[a-z0-9])?, at most 63 characters. */
 bool name_is_dns1035_label(const char *name);
 
 /* DNS-1123 label: the same, but a digit may be first. For names of namespaces. */
@@ -51,6 +46,5 @@ int name_find_word_ignoring_case(const char *const *words, size_t count, const c
  * mean"; NULL: none. */
 const char *name_nearest(const char *const *words, size_t count, const char *word);
 
-/* Appends a word for a command line that users copy, with quotes if a POSIX shell would otherwise
- * change it. */
+/* Appends a word of a command line for users, with quotes if a POSIX shell would change it. */
 void shell_word_add(struct text *text, const char *word);

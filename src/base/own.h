@@ -13,8 +13,7 @@
 #define MUST_USE __attribute__((warn_unused_result))
 #define NORETURN __attribute__((noreturn))
 
-/* Transfers a pointer: yields it and sets the variable to NULL, so that its cleanup frees
- * nothing. */
+/* Transfers a pointer: yields it and sets the variable to NULL, whose cleanup frees nothing. */
 #define TAKE(pointer)                                                                              \
 	__extension__({                                                                            \
 		__typeof__(pointer) taken_ = (pointer);                                            \

@@ -1,7 +1,6 @@
 #include "base/protobuf.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define FIELD_MAX ((1 << 29) - 1)
 

@@ -7,9 +7,6 @@
 
 #include "base/text.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* For int32, int64, uint32, uint64, bool and enums. A negative number is passed as int64_t, which
  * is also the encoding of int32. */
 void protobuf_add_number(struct text *message, int field, int64_t value);

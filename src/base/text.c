@@ -3,10 +3,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define SECONDS_PER_DAY ((int64_t) 24 * 60 * 60)
@@ -249,8 +246,7 @@ size_t text_number_length(const char *text)
 	return whole + fraction ? whole + fraction + (text[whole] == '.') : 0;
 }
 
-/* Reads decimal digits at *text, which advances. Returns false if there is no digit, or the number
- * exceeds int64. */
+/* Reads decimal digits at *text, which advances. False without a digit, or beyond int64. */
 static bool read_digits(const char **text, int64_t *ret_number)
 {
 	int64_t number = 0;
@@ -285,8 +281,7 @@ int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_numb
 	return 0;
 }
 
-/* This program never calls setlocale for LC_NUMERIC, so strtod and printf use JSON's number
- * format. */
+/* LC_NUMERIC is never set (setlocale), so strtod and printf use JSON's number format. */
 int text_read_real(const char *text, double *ret_number, struct err *err)
 {
 	const char *from = text ? text : "";
@@ -316,8 +311,7 @@ void text_add_real(struct text *text, double number)
 		text_add(text, ".0");
 }
 
-/* Reads a number at *text as thousandths, so that "0.5" is exact. Digits after the third are
- * cut. */
+/* Reads a number at *text as thousandths: "0.5" is exact. Digits after the third are cut. */
 static bool read_thousandths(const char **text, int64_t *ret_thousandths)
 {
 	int64_t whole = 0;

@@ -5,9 +5,6 @@
 #include "base/msec.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are
@@ -36,8 +33,7 @@ void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_line_once(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Removes the first `len` bytes, which must exist. */
 void text_remove_beginning(struct text *text, size_t len);
-/* Returns the collected text ("" if nothing was added), which the caller frees; `text` is empty
- * afterward. */
+/* The collected text ("" if nothing was added), which the caller frees; `text` is empty then. */
 char *text_take(struct text *text) MUST_USE;
 /* The present text, never NULL. */
 const char *text_of(const struct text *text);
@@ -64,8 +60,7 @@ void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
 int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
 		  struct err *err) MUST_USE;
 
-/* Length of the number without a sign at the beginning, 0 if there is none: "1", "1.5", ".5", "1.".
- */
+/* Length of the number without a sign at the beginning: "1", "1.5", ".5", "1."; 0: none. */
 size_t text_number_length(const char *text);
 /* Reads a whole finite number as in JSON, leniently (".5", "+1.", "1e3"). */
 int text_read_real(const char *text, double *ret_number, struct err *err) MUST_USE;

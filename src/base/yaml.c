@@ -1,13 +1,10 @@
-/* YAML on libyaml: its events become nodes, JSON values become its events. The only file that
- * includes libyaml. */
+/* YAML on libyaml, in this file alone: its events become nodes, JSON values become its events. */
 #include "base/yaml.h"
 
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/yaml_node.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 struct document {
@@ -103,8 +100,7 @@ struct document *document_new_part(const struct document *whole, const char *pat
 	return document_new(NULL, yaml_node_at(whole->root, path, &is_there, &place), take_value);
 }
 
-/* Extracts the tree's value and appends the document to the list, unless it is null. Takes the
- * arena over on success. */
+/* Appends the document to the list, unless its value is null. Takes the arena over on success. */
 static int add_document(struct document_list *list, struct arena **take_arena, struct node *root,
 			struct err *err)
 {
@@ -377,8 +373,7 @@ static int read_yaml(const char *bytes, size_t len, struct document_list *list,
 	return rc;
 }
 
-/* Brackets followed by a quote, a number or the closing bracket; a YAML flow style seldom begins
- * so. */
+/* A bracket before a quote, a number or its end: a YAML flow style seldom begins so. */
 static bool looks_like_json(const char *bytes, size_t len)
 {
 	size_t at = 0;

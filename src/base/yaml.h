@@ -5,13 +5,8 @@
  * octal, 1_000 a number, dates and 12:30:00 strings, `<<` merges, duplicate keys are rejected. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* One document of a stream. */
 struct document;
@@ -34,9 +29,8 @@ void documents_free_secret(struct document **documents, size_t count);
 struct json *document_root(const struct document *document); /* borrowed */
 
 /* The position of a value by its path, "spec.runPolicy.backoffLimit" or "spec.containers[0].image"
- * (a key with dots or brackets is written ["a.b"]). It is where the value begins, or its key if the
- * value begins on a later line. If the path does not exist: the position of the nearest existing
- * parent. */
+ * (a key with dots or brackets is written ["a.b"]). It is where the value begins, or its key if
+ * that is on an earlier line. Without such a path: the position of the nearest parent. */
 struct place document_place(const struct document *document, const char *path);
 /* Whether the whole path exists in the document; gives that position either way. */
 bool document_find(const struct document *document, const char *path, struct place *ret_place);

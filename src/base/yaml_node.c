@@ -4,10 +4,7 @@
 #include "base/names.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TAG(name) "tag:yaml.org,2002:" name
 
@@ -294,8 +291,7 @@ static int build_yaml_value(struct valuer *valuer, const struct node *node, int 
 	const struct node *target = resolve_yaml_alias(node);
 	size_t cost = NODE_COST + (target->kind == NODE_SCALAR ? strlen(target->text) : 0);
 
-	/* Each visit costs, also through an alias: this bounds a small text of aliases to
-	 * aliases. */
+	/* Each visit costs, also through an alias: a small text of aliases to them is bounded. */
 	if (cost > valuer->cost_left)
 		return yaml_fault(valuer->err, ERR_LIMIT, target->place,
 				  "the document is too large after its aliases are expanded");

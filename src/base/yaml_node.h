@@ -5,14 +5,9 @@
  * document much larger. yaml_node_value counts while it follows them. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define YAML_DEPTH_LIMIT 100
 #define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, with aliases expanded */
@@ -72,8 +67,7 @@ struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *v
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 
-/* The type and value of a plain YAML scalar, by the rules of go-yaml v2 (resolve.go), which kubectl
- * uses. */
+/* The type and value of a plain YAML scalar, as in kubectl's go-yaml v2 (resolve.go). */
 struct yaml_scalar {
 	enum json_type type; /* never JSON_ARRAY or JSON_OBJECT */
 	bool boolean;

@@ -247,8 +247,7 @@ static void pass(struct check *check, enum check_step step, enum check_state sta
 	}
 }
 
-/* The step to blame may have passed already, for instance if data turn out to be wrong in
- * training. */
+/* The step to blame may have passed already, as when data turn out to be wrong in training. */
 static void fail_check(struct check *check, instant now)
 {
 	enum check_step step = check_current_step(check);

@@ -1,8 +1,7 @@
 /* Whether distributed TensorFlow works: what is known so far, what to start next, and the result.
  *
- * Input are the output lines of the check's jobs, the ends of those jobs, and the time; output is
- * which jobs are wanted. Steps are decided by the known facts, so the order of events does not
- * matter. */
+ * Input are the output lines of the check's jobs, their ends, and the time; output is which jobs
+ * are wanted. Known facts decide steps, so the order of events does not matter. */
 #pragma once
 
 #include "check/facts.h"
@@ -42,8 +41,7 @@ bool check_wants(const struct check *check, enum check_job job);
 bool check_suspects(const struct check *check);
 /* When to look again; INSTANT_NEVER: only after an event. */
 instant check_wake_at(const struct check *check);
-/* Whether the result is known and no job is running (except servers that stay after
- * --setup-only). */
+/* The result is known and no job is running, except servers that stay after --setup-only. */
 bool check_is_over(const struct check *check);
 /* The current step; CHECK_STEP_COUNT: none. */
 enum check_step check_current_step(const struct check *check);

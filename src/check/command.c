@@ -2,36 +2,19 @@
 
 #include "base/names.h"
 
-#include <assert.h>
-#include <stdarg.h>
-
-/* Servers have nothing to save, and a client that waits for a dead server does not react to
- * SIGTERM. */
+/* Servers have nothing to save, and a client that waits for a dead server ignores SIGTERM. */
 #define GRACE "3s"
-/* Unresponsive tasks are waited for one after the other: this many must fit into the step's
- * time. */
+/* So many unresponsive tasks, waited for one by one, must fit into the step's time. */
 #define SILENT_TASKS 4
 /* Time for a task to answer the roll call. */
 #define ROLL_CALL_PATIENCE (5 * MSEC_PER_SECOND)
-#define WORDS_MOST 48 /* without those of the place */
 
-/* A growing argument list. */
+/* A growing argument list, which ends with NULL. */
 struct words {
 	char **list;
-	size_t count, most;
+	size_t count;
 	struct arena *arena;
 };
-
-static struct words words_new(const struct check *check, struct arena *arena)
-{
-	struct words words = {.most = WORDS_MOST, .arena = arena};
-
-	if (check->request.is_on_kubernetes)
-		for (const char *const *word = check->request.place; *word; word++)
-			words.most++;
-	words.list = arena_take_array(arena, words.most, sizeof(*words.list));
-	return words;
-}
 
 /* The words end with NULL. */
 static void add(struct words *words, ...)
@@ -40,7 +23,8 @@ static void add(struct words *words, ...)
 
 	va_start(list, words);
 	for (const char *word; (word = va_arg(list, const char *));) {
-		assert(words->count + 1 < words->most);
+		words->list = arena_grow(words->arena, words->list, words->count + 1,
+					 sizeof(*words->list));
 		words->list[words->count++] = arena_copy_text(words->arena, word);
 	}
 	va_end(list);
@@ -164,7 +148,7 @@ char **check_command(const struct check *check, enum check_job job,
 		     const struct check_programs *programs, struct arena *arena)
 {
 	const struct check_request *request = &check->request;
-	struct words words = words_new(check, arena);
+	struct words words = {.arena = arena};
 
 	add(&words, programs->muster, "run", NULL);
 	add_place(&words, request);
@@ -193,7 +177,7 @@ static struct words command_on_job(const struct check *check, const char *progra
 	static const char *const of_cluster[] = {"--context", "--kubeconfig", "--namespace",
 						 "--request-timeout"};
 	const struct check_request *request = &check->request;
-	struct words words = words_new(check, arena);
+	struct words words = {.arena = arena};
 
 	add(&words, program, name, NULL);
 	add_option(&words, "--state-dir", request->state_dir);
@@ -246,7 +230,7 @@ void check_command_describe_stop(const struct check *check, struct text *text)
 void check_command_describe_try(const struct check *check, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct words words = words_new(check, arena);
+	struct words words = {.arena = arena};
 	const char *first = check_first_with(check->tasks, "target");
 
 	add(&words, "muster", "check", "remote", NULL);

@@ -1,7 +1,6 @@
 #include "check/diagnosis.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
 #include "check/network.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* The first fault of a check: finds the cause of a failed step, states it in a sentence, and gives
- * advice.
+/* The first fault of a check: the cause of a failed step, in a sentence, and advice.
  *
  * Each check_diagnose function sets the check's fault. Those that return a bool first test whether
  * there is one. */
@@ -38,15 +37,13 @@ struct check_fault {
 	instant time;
 };
 
-/* Sets the fault; later calls have no effect. The job whose log tells more is the one that the step
- * needs. */
+/* Sets the fault, once. The job whose log tells more is the one that the step needs. */
 void check_set_fault(struct check *check, enum check_fault_kind kind, enum check_step step,
 		     const char *task, instant now, const char *format, ...) PRINTF_LIKE(6, 7);
 const char *check_fault_word(const struct check *check); /* "ServerFailed" */
 /* Advice about the fault: one or more sentences. */
 const char *check_fault_advice(const struct check *check);
-/* Whether the fault is only that something could not be found or reached, not a failure of what was
- * tested. */
+/* Something could not be found or reached; what was tested has not failed. */
 bool check_fault_is_absence(const struct check *check);
 
 /* The servers' job has ended although it was wanted. */
@@ -64,8 +61,7 @@ bool check_diagnose_result(struct check *check, instant now);
 bool check_result_is_judged(const struct check *check);
 /* The time of a step is over: names the tasks that did not answer. */
 void check_diagnose_silence(struct check *check, enum check_step step, instant now);
-/* The servers' job has ended after a fault was found. A server that died before the fault is its
- * cause. */
+/* The servers' job ended after a fault was found. A server that died before is its cause. */
 void check_revise_fault(struct check *check);
 
 /* The processes without the fact, for users: "ps-1", "ps-0 and ps-1", "worker-0, worker-1 and 6

@@ -189,9 +189,8 @@ static bool split_line(const char *line, size_t len, struct text *from, const ch
 	return true;
 }
 
-/* "muster: …" is a message of muster about a job. On this machine the first one is the reason and
- * the others are consequences. On a cluster it says what Pods wait for, and the last one is
- * current. */
+/* "muster: …" is a message of muster about a job. On this machine the first one is the reason of
+ * the others. On a cluster it says what Pods wait for, and the last one is current. */
 static bool store_muster_message(struct check *check, enum check_job job, const char *line,
 				 size_t len)
 {

@@ -1,8 +1,6 @@
 #include "check/jobs.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "check/child.h"
 #include "check/command.h"
 #include "io/child.h"
@@ -13,7 +11,6 @@
 #include "jobs/client.h"
 #include "jobs/state_folder.h"
 #include "spec/job.h"
-#include "status/status.h"
 
 #include <signal.h>
 
@@ -91,8 +88,7 @@ static void start_check_job_child(struct job_child *child, char *const *argument
 		report_check_start_failed(child, &err);
 }
 
-/* The content of a file is compared, although its name has a hash: a state directory can be damaged
- * or edited. */
+/* The content is compared, although the name has its hash: a file can be damaged or edited. */
 int check_models_install(const char *state_folder, char **ret_path, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
@@ -316,8 +312,7 @@ void check_jobs_delete(struct check_jobs *jobs)
 
 /* Beginning and end. */
 
-/* The user's settings must not change how the jobs of a check run (MUSTER_TIMEOUT, MUSTER_QUIET
- * …). */
+/* The user's settings (MUSTER_TIMEOUT, MUSTER_QUIET …) must not change the jobs of a check. */
 static bool is_kept(const char *entry)
 {
 	return !text_starts_with(entry, "MUSTER_") ||

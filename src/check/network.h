@@ -4,8 +4,7 @@
 
 #include "base/json.h"
 
-/* Copies an event; it replaces an earlier one of the same link. Returns false if it names no two
- * ends. */
+/* Copies an event, in place of an earlier one of its link. False if it names no two ends. */
 bool check_network_add(struct json *links, const struct json *event);
 /* NULL: this link was not reported. */
 const struct json *check_network_find(const struct json *links, const char *from, const char *to);

@@ -11,9 +11,6 @@
 #include "tensorflow/network_probe.h"
 #include "tensorflow/session.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-
 /* For the first try with all: a slower task is found by name. */
 #define ALL_AT_ONCE ((msec) 3000)
 #define STEP_DEVICES "devices"
@@ -66,9 +63,7 @@ static void probe_done(struct probe *probe)
 
 /* Events. */
 
-static void begin(const struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void begin(const struct probe *probe, const char *format, ...)
+static void PRINTF_LIKE(2, 3) begin(const struct probe *probe, const char *format, ...)
 {
 	va_list values;
 
@@ -169,11 +164,8 @@ static bool is_any_reached(const struct probe *probe)
 /* A session limited to the master lists only the server's own devices. */
 static void ask_server(struct probe *probe, struct probe_server *server)
 {
-	const struct session_target target = {
-		.master = server->at->url,
-		.reach = SESSION_MASTER,
-		.timeout = probe->request->timeout,
-	};
+	const struct session_target target = {server->at->url, SESSION_MASTER, NULL, 0,
+					      probe->request->timeout};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
 	size_t count = 0;
@@ -229,13 +221,7 @@ enum answer { ANSWER_YES, ANSWER_NO, ANSWER_SILENCE };
 static enum answer ask_for_tasks(struct probe *probe, enum session_reach reach, const char *job,
 				 int index, msec timeout)
 {
-	const struct session_target target = {
-		.master = probe->master,
-		.reach = reach,
-		.job = job,
-		.task = index,
-		.timeout = timeout,
-	};
+	const struct session_target target = {probe->master, reach, job, index, timeout};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
 	enum answer answer = reach == SESSION_TASK ? ANSWER_NO : ANSWER_YES;
@@ -370,13 +356,8 @@ static void tell_failure(struct probe *probe, const char *step, const struct pro
  * list includes the master's own devices. */
 static void list_devices(struct probe *probe, struct probe_task *task)
 {
-	const struct session_target target = {
-		.master = probe->master,
-		.reach = SESSION_TASK,
-		.job = task->job,
-		.task = task->index,
-		.timeout = probe->request->timeout,
-	};
+	const struct session_target target = {probe->master, SESSION_TASK, task->job, task->index,
+					      probe->request->timeout};
 	const struct session_device *devices;
 	instant start = loop_monotonic_now();
 	struct json *listed = json_new_array();

@@ -17,8 +17,7 @@ struct probe_request {
 	msec timeout; /* for each answer, more than 0 */
 	/* Opens the library; called once, after all that must precede TensorFlow's threads. */
 	int (*open_library)(struct library **ret_library, void *data, struct err *err);
-	/* Reports the current activity, before each call that may hang: "asking ps-1 for its
-	 * devices". */
+	/* Reports the activity before each call that may hang: "asking ps-1 for its devices". */
 	void (*on_begin)(const char *doing, void *data);
 	/* Receives one of
 	 *     {"muster": "devices", "task": "worker-0", "devices": ["CPU:0"], "seconds": 0.02}

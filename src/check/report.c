@@ -154,31 +154,22 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 	return request->is_setup_only ? "--setup-only" : "--model none";
 }
 
-/* The result of a step, or its fault. */
 static void describe_step(const struct check *check, enum check_step step, struct text *text)
 {
-	switch (check->steps[step].state) {
-	case CHECK_PASSED:
-		if (add_found[step])
-			add_found[step](check, text);
-		else
-			text_add(text, check->steps[step].found);
-		break;
-	case CHECK_FAILED:
+	enum check_state state = check->steps[step].state;
+
+	if (state == CHECK_PASSED && add_found[step])
+		add_found[step](check, text);
+	else if (state == CHECK_PASSED)
+		text_add(text, check->steps[step].found);
+	else if (state == CHECK_FAILED)
 		text_add(text, check->fault->message);
-		break;
-	case CHECK_SKIPPED:
+	else if (state == CHECK_SKIPPED)
 		text_add(text, reason_to_skip(check, step));
-		if (step == CHECK_RESULT && check->figures)
-			add_result(check, text);
-		break;
-	case CHECK_WAITING:
+	else if (state == CHECK_WAITING)
 		text_add(text, "not reached");
-		break;
-	case CHECK_RUNNING:
-	case CHECK_STATE_COUNT:
-		break;
-	}
+	if (state == CHECK_SKIPPED && step == CHECK_RESULT && check->figures)
+		add_result(check, text);
 }
 
 /* Progress. */

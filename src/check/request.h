@@ -56,8 +56,7 @@ struct check_request {
 	const char *const *place;
 };
 
-/* Models with MultiWorkerMirroredStrategy and ParameterServerStrategy start servers inside their
- * own processes. */
+/* MultiWorkerMirroredStrategy and ParameterServerStrategy start servers in their own processes. */
 bool check_model_brings_servers(enum check_model model);
 /* Whether a model trains, so that the steps after the session are performed. */
 bool check_request_trains(const struct check_request *request);

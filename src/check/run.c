@@ -1,7 +1,6 @@
 #include "check/run.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "check/diagnosis.h"
 #include "check/jobs.h"
 #include "check/report.h"
@@ -188,8 +187,7 @@ static void on_check_signal(int number, void *data)
 	instant now = loop_monotonic_now(), before = supervision->interrupted_at;
 
 	if (supervision->is_reported) {
-		/* Only the terminal is still waited for, and a user who asks to stop does not want
-		 * to see it. */
+		/* Only the terminal is waited for, and a user who asks to stop does not need it. */
 		loop_stop(supervision->loop);
 		return;
 	}
@@ -272,18 +270,6 @@ static void tear_down_check_run(struct check_supervision *supervision)
 
 /* The steps that muster performs itself, before any job starts. */
 
-static bool has_tensorflow(const struct python_place *python)
-{
-	for (size_t i = 0; i < python->n_packages; i++) {
-		char *path CLEANUP(mem_free_text) =
-			mem_format("%s/tensorflow/__init__.py", python->packages[i]);
-
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The Python that `muster run` would use for a model. */
 static int find_python(struct text *what, struct err *err)
 {
@@ -296,7 +282,7 @@ static int find_python(struct text *what, struct err *err)
 			       "the models need Python with TensorFlow, but no Python was found: "
 			       "apt install python3-venv, create and activate an environment, or "
 			       "check without a model (--model none)");
-	if (!has_tensorflow(&python))
+	if (!python_tensorflow_folder(&python))
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"the models need Python with TensorFlow, but %s has none; install it (%s "
@@ -380,8 +366,7 @@ static int find_data(const struct check_request *request, struct text *what, str
 	return 0;
 }
 
-/* Appends what was found. Returns ERR_NOT_FOUND or ERR_UNSUPPORTED with what to install, or with
- * all that is missing. */
+/* Appends what was found. ERR_NOT_FOUND or ERR_UNSUPPORTED says what is missing, or to install. */
 typedef int (*find_fn)(const struct check_request *request, struct text *what, struct err *err);
 
 static bool run_own_step(struct check_supervision *supervision, enum check_step step, find_fn find)

@@ -7,8 +7,6 @@
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "status/status.h"
 
 struct ends {

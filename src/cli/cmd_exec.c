@@ -1,13 +1,10 @@
 /* muster exec: runs a command next to a replica of a job. */
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/replica_name.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "io/private_network.h"
@@ -18,11 +15,7 @@
 #include "status/status.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 /* A program next to a replica that runs on this machine: with the replica's environment, in its
  * directory and in its network. */
@@ -45,8 +38,7 @@ static char **list_entries(struct text *text)
 	return entries;
 }
 
-/* Returns only when it fails. ERR_CONFLICT: the replica is not running; ERR_REFUSED,
- * ERR_NOT_FOUND. */
+/* Returns only an error. ERR_CONFLICT: the replica is not running; ERR_REFUSED, ERR_NOT_FOUND. */
 static int exec_here(const char *job_uid, const struct replica_status *replica,
 		     bool has_private_network, const char *const *command, struct err *err)
 {

@@ -1,13 +1,10 @@
 /* muster port-forward: forwards a port of this machine to a job's replica. */
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/replica_name.h"
-#include "command/options.h"
-#include "command/output.h"
 #include "spec/job.h"
 #include "status/status.h"
 

@@ -24,7 +24,7 @@ struct server_call {
 
 static void server_call_done(struct server_call *call)
 {
-	cluster_spec_free(call->spec);
+	cluster_spec_cleanup(&call->spec);
 	arena_free(call->arena);
 }
 

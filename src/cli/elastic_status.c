@@ -1,6 +1,5 @@
 #include "cli/elastic_status.h"
 
-#include "base/json.h"
 #include "base/line_text.h"
 #include "base/mem.h"
 #include "base/names.h"

@@ -9,9 +9,7 @@
 #include "pods/exec.h"
 #include "supervise/background.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 #define PIECE 65536
 

@@ -16,8 +16,6 @@
 #include "status/status.h"
 #include "supervise/background.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #define LOOPBACK "127.0.0.1"

@@ -6,7 +6,6 @@
 #include "cli/kubernetes_program.h"
 #include "command/input.h"
 #include "command/output.h"
-#include "io/loop.h"
 #include "io/network_address.h"
 #include "rendezvous/json.h"
 #include "spec/cluster_spec.h"

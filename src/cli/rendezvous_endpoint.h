@@ -10,8 +10,7 @@ struct rendezvous_endpoint {
 	char *host; /* without brackets; NULL: not given */
 	int port;
 	bool is_tls;
-	bool has_token_key; /* with TLS: the key is derived from the token, as when an agent
-			       serves */
+	bool has_token_key; /* with TLS: the key is made from the token, as by an agent */
 	char *pin; /* of its key; NULL: a certificate authority has signed it */
 	char *token; /* NULL: none */
 	char *token_advice; /* for a server with another token or key, a sentence */
@@ -49,10 +48,8 @@ bool rendezvous_flag(const struct options *options, const char *name);
 /* Zero it, and set these: */
 struct rendezvous_asker {
 	struct rendezvous_endpoint endpoint;
-	void (*ask)(void *data); /* makes a request, by a function below; called at the start and
-				    for each repetition */
-	/* An answer; its body is NULL if it is not JSON. Either ends the run, or makes another
-	 * request. */
+	void (*ask)(void *data); /* makes a request, by a function below, and each repetition */
+	/* An answer (body NULL: no JSON): ends the run, or makes another request. */
 	void (*on_answer)(int status, const struct json *answer, void *data);
 	void *data;
 	msec patience; /* with a server that was reachable and no longer is; 0: for ever */
@@ -61,11 +58,9 @@ struct rendezvous_asker {
 	struct loop *loop;
 	struct http_asker *asker;
 	struct loop_watch *timer;
-	bool has_answer; /* the server has answered once: a loss is reported, and requests are
-			    repeated */
+	bool has_answer; /* the server has answered once: a loss is reported and retried */
 	instant lost_at; /* INSTANT_UNSET: the last request was answered */
-	int64_t revision; /* of the last answer; 0: none, or the server does not number its
-			     answers */
+	int64_t revision; /* of the last answer; 0: none, or not numbered */
 	int exit_code;
 };
 
@@ -82,6 +77,5 @@ void rendezvous_asker_request(struct rendezvous_asker *asker, const char *path, 
 void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job);
 void rendezvous_asker_again(struct rendezvous_asker *asker); /* soon */
 void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code);
-/* Ends with the error of an answer whose status is not 200: the server's own sentence, if it sent
- * one. */
+/* Ends with the error of an answer other than 200: the server's own sentence, if it sent one. */
 void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const struct json *answer);

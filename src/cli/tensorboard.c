@@ -1,7 +1,5 @@
 #include "cli/tensorboard.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "io/child.h"
@@ -43,20 +41,14 @@ static int find_program(struct tensorboard *tensorboard, struct err *err)
 {
 	const struct child_start in_path = {.program = "tensorboard", .environment = environ};
 	const struct python_search search = python_search_here();
-	static const char *const names[] = {"tensorboard"};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct python_place place = {0};
-	const char *version;
-	bool has_module = false;
 	int major, minor;
 
 	if (child_check_program(&in_path, NULL) == 0)
 		return 0;
-	if (python_find(&search, arena, &place, NULL) == 0)
-		for (size_t i = 0; i < place.n_packages && !has_module; i++)
-			has_module = package_find(place.packages[i], names, ARRAY_LEN(names), arena,
-						  NULL, &version);
-	if (!has_module)
+	if (python_find(&search, arena, &place, NULL) < 0 ||
+	    !python_package_version(&place, "tensorboard", arena))
 		return err_set(err, ERR_NOT_FOUND,
 			       "TensorBoard not found in PATH or in Python; install it: pip "
 			       "install tensorboard");

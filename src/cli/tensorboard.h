@@ -22,8 +22,7 @@ int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settin
 /* Starts it, and prints its address. */
 int tensorboard_start(struct tensorboard *tensorboard, struct err *err) MUST_USE;
 bool tensorboard_is_started(const struct tensorboard *tensorboard);
-/* Whether a signal came, or TensorBoard exited by itself, which was reported; gives the exit
- * code. */
+/* A signal came, or TensorBoard exited by itself, which was reported; gives the exit code. */
 bool tensorboard_is_over(const struct tensorboard *tensorboard, int *ret_exit_code);
 /* Stops it, and waits until it has exited. NULL is fine. */
 void tensorboard_free(struct tensorboard *tensorboard);

@@ -1,15 +1,12 @@
-/* Builds the new command line, prints it and runs it. */
 #include "compat/call.h"
 
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/kubernetes_program.h"
-#include "command/command.h"
 #include "command/options.h"
 #include "command/output.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 void call_done(struct call *call)
 {

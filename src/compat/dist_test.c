@@ -7,9 +7,6 @@
 #include "compat/call.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Counts are passed on only if given; the default is 2 of each in both programs. */
 #define DIST_TEST_ROWS                                                                             \
 	OPTION("num-workers", NUMBER, "N", "2", "now check --workers", .low = 1,                   \
@@ -24,7 +21,6 @@
 		     "accepted, no effect; prints what to use instead"),                           \
 		CALL_ROWS
 
-/* Adds the options for the model and its training. */
 static void dist_test_add_model(struct call *call, const struct options *old)
 {
 	bool is_census = text_equals(option_text(old, "model-name"), "CENSUS_WIDENDEEP");
@@ -33,7 +29,6 @@ static void dist_test_add_model(struct call *call, const struct options *old)
 	call_add_flag(call, "--sync-replicas", old, "sync-replicas");
 }
 
-/* Runs the check, with new servers. */
 static int check_new_servers(struct call *call, const struct options *old)
 {
 	call_add_value(call, "--workers", option_text(old, "num-workers"));
@@ -97,8 +92,7 @@ static const char *const remote_variables[] = {
 	"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
 	"TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
 
-/* Prints "A, B: SENTENCE" with the names of the variables that are set, from the one at `first`
- * on. */
+/* Prints "A, B: SENTENCE" with the variables that are set, from the one at `first` on. */
 static void print_set_ones(size_t first, const char *sentence)
 {
 	struct text set CLEANUP(text_done) = {0};

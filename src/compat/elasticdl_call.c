@@ -1,5 +1,4 @@
-/* Sends one request to create the job. Then it prints the job's output and polls its state until
- * both have ended. */
+/* Requests the job, then prints its output and polls its state until both have ended. */
 #include "compat/on_cluster.h"
 
 #include "base/json.h"
@@ -21,15 +20,12 @@
 #include "status/status.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PERIOD MSEC_PER_SECOND /* between requests */
 #define SEPARATOR " | "
 #define LONGEST_LINE 65536 /* bytes; our masters send no longer lines */
 
-/* How far the output of a replica was printed. A resumed stream begins with the first line
- * again. */
+/* How far a replica's output was printed. A resumed stream begins with the first line. */
 struct printed_until {
 	char *replica; /* "worker-0" */
 	msec time; /* of the last line */
@@ -245,18 +241,9 @@ static void request_master_log(void *data)
 
 static int answer_exit_code_of(int status)
 {
-	switch (status) {
-	case 400:
-	case 404:
-	case 409:
+	if (status == 400 || status == 404 || status == 409)
 		return EXIT_USAGE;
-	case 401:
-	case 403:
-	case 421:
-		return EXIT_REFUSED;
-	default:
-		return EXIT_INTERNAL;
-	}
+	return status == 401 || status == 403 || status == 421 ? EXIT_REFUSED : EXIT_INTERNAL;
 }
 
 /* The end of the job. */

@@ -12,8 +12,6 @@
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 
-#include <string.h>
-
 #define PIN_DIGITS 44 /* of 32 bytes in base64 */
 
 /* "http://host:port", with or without a trailing slash. */

@@ -1,5 +1,4 @@
-/* grpc_tensorflow_server of TensorFlow's tools/dist_test, also the entry point of its image: one
- * TensorFlow server. */
+/* grpc_tensorflow_server of TensorFlow's tools/dist_test, also in its image: one server. */
 #include "base/names.h"
 #include "command/command.h"
 #include "command/options.h"

@@ -1,6 +1,4 @@
-/* k8s_tensorflow.py of TensorFlow's tools/dist_test: the objects of a cluster of TensorFlow
- * servers.
- */
+/* k8s_tensorflow.py of TensorFlow's tools/dist_test: the objects of a cluster of servers. */
 #include "kube/k8s_tensorflow.h"
 #include "base/text.h"
 #include "command/command.h"

@@ -30,8 +30,7 @@ struct tf_spawner_cluster {
 	/* Creates the objects of kube/tf_spawner.h, unless some with this tag exist. If one cannot
 	 * be created, the others are deleted. */
 	int (*create)(const struct options *old, const char *tag, const struct json *objects);
-	/* Asks for confirmation, deletes all objects with the label, and waits until they are
-	 * gone. */
+	/* Asks first, deletes all objects with the label, and waits until they are gone. */
 	int (*remove)(const struct options *old, const char *tag);
 };
 extern const struct tf_spawner_cluster *const tf_spawner_cluster;

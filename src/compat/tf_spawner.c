@@ -1,7 +1,5 @@
 /* tf-spawner of CERN: a training script on a cluster, with its object names, labels and variables.
- *
- * With --dry-run it prints the objects for kubectl. compat/on_cluster.h has the cluster
- * operations. */
+ */
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -18,7 +16,6 @@
 #include "spec/job_files.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define POD_FILE "pod.yaml"

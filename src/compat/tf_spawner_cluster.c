@@ -15,8 +15,6 @@
 #include "kube/wait.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What creating and deleting a training of TF-Spawner share: its kinds of objects, and the
  * connection to the cluster. */

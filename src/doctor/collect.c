@@ -1,4 +1,3 @@
-/* Facts about this machine, part by part; this file has the small ones. */
 #include "doctor/doctor.h"
 
 #include "base/text.h"
@@ -19,17 +18,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
-#include <unistd.h>
 
 /* Finds the Python that a job would get, and the frameworks among its packages. Nothing is started:
  * Python alone takes longer than all the rest. */
@@ -45,35 +39,16 @@ static bool is_managed(const struct python_place *python)
 	return access(path, F_OK) == 0;
 }
 
-/* The version of a package in the first directory that has it; NULL: none has. */
-static const char *package_version_of(const struct python_place *python, const char *name,
-				      struct arena *arena)
-{
-	const char *version = NULL;
-
-	for (size_t i = 0; i < python->n_packages && !version; i++)
-		(void) package_find(python->packages[i], &name, 1, arena, NULL, &version);
-	return version;
-}
-
 /* A package is installed if its modules exist; pip's metadata give its name. */
 static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 			       const struct python_place *python, struct arena *arena)
 {
-	for (size_t i = 0; i < python->n_packages && !tensorflow->is_installed; i++) {
-		const char *folder = python->packages[i];
-		char *modules CLEANUP(mem_free_text) =
-			mem_format("%s/tensorflow/__init__.py", folder);
-
-		if (access(modules, R_OK) < 0)
-			continue;
-		tensorflow->is_installed = true;
-		tensorflow->folder = folder;
-		(void) package_find(folder, tensorflow_package_names, n_tensorflow_package_names,
-				    arena, &tensorflow->package, &tensorflow->version);
-	}
-	tensorflow->tf_keras = package_version_of(python, "tf-keras", arena);
-	tensorflow->scikit_learn = package_version_of(python, "scikit-learn", arena);
+	tensorflow->folder = python_tensorflow_folder(python);
+	if (tensorflow->folder)
+		(void) tensorflow_package_find(tensorflow->folder, arena, &tensorflow->package,
+					       &tensorflow->version);
+	tensorflow->tf_keras = python_package_version(python, "tf-keras", arena);
+	tensorflow->scikit_learn = python_package_version(python, "scikit-learn", arena);
 }
 
 /* Where script/python-environment creates it. */
@@ -109,8 +84,8 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	python->is_virtual_env = place.is_virtual_env;
 	python->is_managed = is_managed(&place);
 	collect_tensorflow(&facts->tensorflow, &place, arena);
-	facts->frameworks.torch = package_version_of(&place, "torch", arena);
-	facts->frameworks.jax = package_version_of(&place, "jax", arena);
+	facts->frameworks.torch = python_package_version(&place, "torch", arena);
+	facts->frameworks.jax = python_package_version(&place, "jax", arena);
 }
 
 static void collect_library(struct doctor_library *library, struct arena *arena)
@@ -340,8 +315,7 @@ static char *find_existing(const char *path)
 	return TAKE(folder);
 }
 
-/* A file that is deleted when it is closed; -1 (errno). Some file systems cannot create a file
- * without a name. */
+/* A file without a name, which some file systems cannot create, or a deleted one; -1 (errno). */
 static int open_nameless(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/.muster-XXXXXX", folder);

@@ -6,10 +6,6 @@
 #include "base/mem.h"
 #include "spec/gpus.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define DOCTOR_UNKNOWN (-1) /* of a number: unknown, or no limit */
 
 /* Texts are NULL if there is nothing to report; a `fault` is the sentence with the reason. */
@@ -24,10 +20,9 @@ struct doctor_python {
 };
 
 struct doctor_tensorflow {
-	bool is_installed;
 	const char *package; /* "tensorflow-cpu" */
 	const char *version; /* "2.21.0" */
-	const char *folder; /* of packages */
+	const char *folder; /* of packages; NULL: it is not installed */
 	const char *tf_keras; /* version of that package */
 	const char *scikit_learn;
 };
@@ -142,12 +137,6 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 /* Evaluates every fact. Texts are borrowed from the facts or live in the arena. */
 void doctor_evaluate(const struct doctor_facts *facts, struct arena *arena,
 		     struct doctor_report *ret_report);
-/* Its parts: adds a row; `fix` is copied, without "sudo" for the superuser, unless the state is
- * DOCTOR_OK. */
-void finding_add(struct doctor_report *report, const char *name, enum doctor_state state,
-		 const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
-/* Limits, memory, disk, devices, clock (doctor/machine_findings.c). */
-void evaluate_machine(struct doctor_report *report);
 /* The number of rows in that state. Jobs can run when none is DOCTOR_MISSING. */
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state);
 /* {"ready": true, "rows": [{"name", "state", "found", "fix"}]}; caller frees. */

@@ -1,7 +1,6 @@
 #include "elastic/agent.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "elastic/liveness.h"
 #include "elastic/orchestrator.h"
@@ -10,17 +9,11 @@
 #include "jobs/processes.h"
 #include "jobs/record.h"
 #include "jobs/registration.h"
-#include "rendezvous/member.h"
-#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
-#include "spec/limits.h"
-#include "status/status.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Workers keep running this long without a server, which a user may have to restart. */
@@ -89,8 +82,6 @@ struct agent {
 	struct listening listening; /* if we replaced another server */
 	struct orchestrator *server; /* NULL: another process is the server */
 };
-
-static const struct backend_functions agent_functions;
 
 static struct agent *elastic_agent_of(struct backend *backend)
 {
@@ -187,8 +178,7 @@ static void follow_server(struct agent *agent)
 	}
 }
 
-/* One or two lost calls in a row are not reported; the third one is, once. At first the server may
- * be as young as we are. */
+/* The third lost call in a row is reported, once. At first the server may be as young as we are. */
 static bool is_loss_new(const struct agent *agent)
 {
 	msec silence = instant_since(agent->member.heard_at, loop_monotonic_now());
@@ -838,9 +828,40 @@ static void agent_report_failure(struct backend *backend, const struct failure *
 	call_if_due(agent);
 }
 
-static void agent_free_backend(struct backend *backend)
+static void agent_free(struct backend *backend)
 {
-	agent_free(elastic_agent_of(backend));
+	struct agent *agent = elastic_agent_of(backend);
+
+	if (agent->processes)
+		agent->processes->functions->free(agent->processes);
+	for (size_t i = 0; i < MEMBER_CALLS; i++)
+		close_line(&agent->lines[i]);
+	host_lookup_free(agent->lookup);
+	host_lookup_free(agent->own_name);
+	free(agent->server_address);
+	liveness_port_free(agent->liveness);
+	orchestrator_free(agent->server);
+	listening_done(&agent->listening);
+	loop_watch_free(agent->timer);
+	arena_free(agent->world_arena);
+	arena_free(agent->own_failure_arena);
+	arena_free(agent->failure_arena);
+	free(agent->id);
+	mem_free_secret(&agent->key);
+	free(agent->host);
+	free(agent->interface);
+	free(agent->path);
+	free(agent->offer);
+	free(agent->job_name);
+	free(agent->report_folder);
+	free(agent->machine);
+	free(agent->ports);
+	port_reservations_done(&agent->reserved);
+	free(agent->uid);
+	free(agent->why);
+	free(agent->news);
+	free(agent->seen_news);
+	free(agent);
 }
 
 static const struct backend_functions agent_functions = {
@@ -851,7 +872,7 @@ static const struct backend_functions agent_functions = {
 	.last_lines = agent_last_lines,
 	.last_stacks = agent_last_stacks,
 	.take_failure = agent_report_failure,
-	.free = agent_free_backend,
+	.free = agent_free,
 };
 
 /* Creation and end. */
@@ -877,8 +898,7 @@ static int open_line(struct agent *agent, size_t place, struct err *err)
 	return request->new_asker(agent->settings.loop, &settings, &line->asker, err);
 }
 
-/* The server's name may be 127.0.1.1 on its own machine: the others know the machine by that name.
- */
+/* The server's name may be 127.0.1.1 on its machine, which the others know by that name. */
 static const char *host_for_others(const char *server, const char *own)
 {
 	return network_address_names_loopback(own) && !network_address_names_loopback(server)
@@ -934,7 +954,7 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent, s
 	if (rc == 0)
 		rc = reach_server(agent, err);
 	if (rc < 0)
-		agent_free(agent);
+		agent_free(&agent->backend);
 	else
 		*ret_agent = agent;
 	return rc;
@@ -944,40 +964,4 @@ struct backend *agent_accept(struct agent *agent, struct backend *take_processes
 {
 	agent->processes = take_processes;
 	return &agent->backend;
-}
-
-void agent_free(struct agent *agent)
-{
-	if (!agent)
-		return;
-	if (agent->processes)
-		agent->processes->functions->free(agent->processes);
-	for (size_t i = 0; i < MEMBER_CALLS; i++)
-		close_line(&agent->lines[i]);
-	host_lookup_free(agent->lookup);
-	host_lookup_free(agent->own_name);
-	free(agent->server_address);
-	liveness_port_free(agent->liveness);
-	orchestrator_free(agent->server);
-	listening_done(&agent->listening);
-	loop_watch_free(agent->timer);
-	arena_free(agent->world_arena);
-	arena_free(agent->own_failure_arena);
-	arena_free(agent->failure_arena);
-	free(agent->id);
-	mem_free_secret(&agent->key);
-	free(agent->host);
-	free(agent->interface);
-	free(agent->path);
-	free(agent->offer);
-	free(agent->job_name);
-	free(agent->report_folder);
-	free(agent->machine);
-	free(agent->ports);
-	port_reservations_done(&agent->reserved);
-	free(agent->uid);
-	free(agent->why);
-	free(agent->news);
-	free(agent->seen_news);
-	free(agent);
 }

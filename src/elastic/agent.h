@@ -62,4 +62,3 @@ int agent_new(const struct agent_settings *settings, struct agent **ret_agent,
 void agent_join_world(struct tf_cluster *cluster, struct arena *arena, void *data);
 /* Returns the job's back end. It owns the local one and the agent: both end with it. */
 struct backend *agent_accept(struct agent *agent, struct backend *take_processes) MUST_USE;
-void agent_free(struct agent *agent); /* only without agent_accept; NULL is fine */

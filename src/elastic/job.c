@@ -1,33 +1,20 @@
 #include "elastic/job.h"
 
-#include "base/fields.h"
-#include "base/mem.h"
 #include "elastic/liveness.h"
-#include "io/loop.h"
-#include "rendezvous/world.h"
-#include "rendezvous/world_failure.h"
-#include "spec/limits.h"
 #include "status/restart_delay.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define JSON_TYPE "application/json"
 
-/* Held calls, the one that is held longest first. */
-struct held_calls {
-	struct waiter *first, *last;
-};
-
-/* A member that has called, attached to it in the rendezvous; or a reader's call, held until the
- * description changes. */
+/* What is attached to a member that has called; or a reader's call, held until a change. */
 struct waiter {
 	struct elastic_job *job;
 	char *id; /* NULL: a reader */
 	bool is_removed; /* it ends with its call: a reader, or its member was removed */
 	struct http_call *call; /* the held call; NULL: none */
 	struct held_calls *list; /* then: it is in this one */
+	TAILQ_ENTRY(waiter) link;
 	struct member_order known; /* the order that the call said it has */
 	int64_t world; /* generation whose members it knows */
 	int64_t known_failure; /* number of the failure that it knows */
@@ -36,77 +23,19 @@ struct waiter {
 		int rank;
 	} ranks[2]; /* in the newest worlds that it was in when it called, the later one first */
 	instant kept_until;
-	struct waiter *next; /* the call held after this one */
-	struct waiter *before;
 	char *ip; /* its agent's, with the port where that says its id; NULL: unknown */
 	int port;
 	bool is_reached; /* the agent has said its id there */
 	struct liveness_probe *probe; /* NULL: none is under way */
 };
 
-struct past_world {
-	int64_t generation;
-	msec formed_at; /* by the wall clock */
-	enum world_reason reason;
-	int64_t n_members;
-	char *failure; /* why it ended, as a sentence; NULL: no failure */
-};
-
 static const struct json_field past_world_fields[] = {
-	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct past_world, generation), 0,
-	 LIMIT_RESTARTS},
-	{"formedAt", FIELD_TIME, FIELD_NEEDED, offsetof(struct past_world, formed_at)},
-	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct past_world, reason),
-	 FIELD_WORDS(world_reason_words)},
-	{"members", FIELD_LONG, FIELD_NEEDED, offsetof(struct past_world, n_members), 0,
-	 LIMIT_MEMBERS},
-	{"failure", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct past_world, failure)},
+	FIELD(LONG, NEEDED, "generation", past_world, generation, 0, LIMIT_RESTARTS),
+	FIELD(TIME, NEEDED, "formedAt", past_world, formed_at),
+	FIELD(WORD, NEEDED, "reason", past_world, reason, FIELD_WORDS(world_reason_words)),
+	FIELD(LONG, NEEDED, "members", past_world, n_members, 0, LIMIT_MEMBERS),
+	FIELD(TEXT, OPTIONAL, "failure", past_world, failure),
 	{0},
-};
-
-/* The common answer to all members of a world that do not know it. */
-struct world_answer {
-	int64_t generation, failure_number;
-	bool has_failure;
-	int restarts;
-	struct http_body *body; /* NULL: not built */
-};
-
-/* What a change of the job changes: the first ones are news to members, a few more are in the
- * record, all of them are in a description. */
-enum fact {
-	FACT_VERSION, /* of the rendezvous */
-	FACT_FAILURE, /* its number */
-	FACTS_OF_MEMBERS,
-	FACT_RESTARTS = FACTS_OF_MEMBERS,
-	FACTS_OF_RECORD,
-	FACT_PHASE = FACTS_OF_RECORD,
-	FACT_MEMBERS,
-	FACT_PROGRESS,
-	FACT_COUNT,
-};
-
-struct elastic_job {
-	struct elastic_job_settings settings; /* name and uid are its own */
-	msec created_at, ended_at; /* by the wall clock; MSEC_UNSET: not ended */
-	struct rendezvous *rendezvous;
-	size_t n_waiters;
-	struct held_calls member_calls, readers;
-	enum rendezvous_phase phase; /* reported last */
-	struct world_answer world_answer;
-	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest come last */
-	size_t n_history;
-	struct world_failure failure;
-	struct world_losses losses;
-	bool has_new_loss; /* since the last step */
-	int64_t record_version; /* 0: there is no record */
-	char *replaced_uid; /* of the job whose record this one replaces; NULL: none */
-	bool has_past; /* restored, or not the first of its name */
-	int n_failed_writes; /* in a row; the first one was reported */
-	instant write_at; /* the next try; INSTANT_NEVER: the last write succeeded */
-	int64_t recorded[FACT_COUNT]; /* in the record */
-	int64_t described[FACT_COUNT]; /* at this revision, as last answered to all */
-	int64_t revision;
 };
 
 static void waiter_free(struct waiter *waiter)
@@ -170,6 +99,8 @@ static struct elastic_job *make_elastic_job(const struct elastic_job_settings *s
 	struct elastic_job *job = mem_new(sizeof(*job));
 
 	job->settings = *settings;
+	TAILQ_INIT(&job->member_calls);
+	TAILQ_INIT(&job->readers);
 	job->write_at = INSTANT_NEVER;
 	job->ended_at = MSEC_UNSET;
 	job->settings.name = mem_copy_text(name);
@@ -187,34 +118,9 @@ struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings,
 	return job;
 }
 
-const struct elastic_job_settings *elastic_job_settings(const struct elastic_job *job)
-{
-	return &job->settings;
-}
-
 bool elastic_job_is_over(const struct elastic_job *job)
 {
 	return job->rendezvous->phase == RENDEZVOUS_CLOSED && job->rendezvous->members.count == 0;
-}
-
-size_t elastic_job_count_members(const struct elastic_job *job)
-{
-	return job->rendezvous->members.count;
-}
-
-bool elastic_job_has_member(const struct elastic_job *job, const char *id)
-{
-	return member_table_find(&job->rendezvous->members, id);
-}
-
-bool elastic_job_may_lack_record(const struct elastic_job *job)
-{
-	return !job->has_past;
-}
-
-bool elastic_job_has_callers(const struct elastic_job *job)
-{
-	return job->n_waiters > 0;
 }
 
 static void take_facts(const struct elastic_job *job, int64_t facts[FACT_COUNT])
@@ -290,8 +196,7 @@ static void note_write(struct elastic_job *job, const struct err *err)
 		job->record_version = 0; /* it is created again */
 }
 
-/* Flushed at each change: its members are on other machines, which do not lose power with this
- * one. */
+/* Flushed at each change: members are on machines that do not lose power with this one. */
 static void create_record(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
@@ -462,23 +367,16 @@ static void hold_call(struct held_calls *list, struct waiter *waiter, struct htt
 	waiter->call = call;
 	waiter->kept_until = instant_add(now, MEMBER_HOLD);
 	waiter->list = list;
-	waiter->next = NULL;
-	waiter->before = list->last;
-	*(list->last ? &list->last->next : &list->first) = waiter;
-	list->last = waiter;
+	TAILQ_INSERT_TAIL(list, waiter, link);
 	http_call_hold(call, on_waiter_disconnect, waiter);
 }
 
 /* Returns the waiter's call, which is no longer held; NULL: none was. */
 static struct http_call *release_waiter_call(struct waiter *waiter)
 {
-	struct http_call *call = TAKE(waiter->call);
-
-	if (!call)
-		return NULL;
-	*(waiter->before ? &waiter->before->next : &waiter->list->first) = waiter->next;
-	*(waiter->next ? &waiter->next->before : &waiter->list->last) = waiter->before;
-	return call;
+	if (waiter->call)
+		TAILQ_REMOVE(waiter->list, waiter, link);
+	return TAKE(waiter->call);
 }
 
 /* Answers. */
@@ -508,8 +406,7 @@ static struct http_body *answer_with_world(struct elastic_job *job,
 	return last->body;
 }
 
-/* `world`: the generation whose members the caller knows; `known_failure`: the number of its
- * failure. */
+/* `world`: the generation whose members the caller knows; `known_failure`: its failure's number. */
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
 			int64_t world, int64_t known_failure)
 {
@@ -563,8 +460,8 @@ static void answer_waiter(struct waiter *waiter)
 /* Calls that are held until `until` or for less: the first ones. */
 static void answer_held_calls(struct held_calls *list, instant until)
 {
-	for (struct waiter *waiter = list->first, *next; waiter; waiter = next) {
-		next = waiter->next;
+	for (struct waiter *waiter = TAILQ_FIRST(list), *next; waiter; waiter = next) {
+		next = TAILQ_NEXT(waiter, link);
 		if (!instant_has_come(waiter->kept_until, until))
 			break;
 		answer_waiter(waiter);
@@ -581,8 +478,9 @@ static bool has_news(const struct waiter *waiter)
 
 static void answer_those_with_news(struct elastic_job *job)
 {
-	for (struct waiter *waiter = job->member_calls.first, *next; waiter; waiter = next) {
-		next = waiter->next;
+	for (struct waiter *waiter = TAILQ_FIRST(&job->member_calls), *next; waiter;
+	     waiter = next) {
+		next = TAILQ_NEXT(waiter, link);
 		if (has_news(waiter))
 			answer_waiter(waiter);
 	}
@@ -894,7 +792,9 @@ void elastic_job_handle_timer(struct elastic_job *job, instant now)
 
 static instant answer_at(const struct held_calls *list)
 {
-	return list->first ? list->first->kept_until : INSTANT_NEVER;
+	const struct waiter *first = TAILQ_FIRST(list);
+
+	return first ? first->kept_until : INSTANT_NEVER;
 }
 
 instant elastic_job_wake_at(const struct elastic_job *job)

@@ -5,12 +5,8 @@
 #include "http/listening.h"
 #include "io/file.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define LONGEST_ID 64 /* of a member: a label value */
 #define PROBE_TIME (2 * MSEC_PER_SECOND) /* room for a lost packet, and less than a lease */
@@ -109,8 +105,7 @@ static void on_probe_timeout(void *data)
 	end_probe(data, LIVENESS_UNKNOWN);
 }
 
-/* A connection that was refused is readable, too. ENOTCONN: connect() itself was refused, as
- * happens on one machine. */
+/* A refused connection is readable, too. ENOTCONN: connect() was refused, as on one machine. */
 static void on_probe_readable(void *data)
 {
 	struct liveness_probe *probe = data;

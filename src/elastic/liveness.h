@@ -25,8 +25,7 @@ enum liveness {
 typedef void (*liveness_fn)(enum liveness liveness, void *data);
 
 struct liveness_probe;
-/* Asks the agent with this id; `on_result` is called once, from the loop, and then the probe no
- * longer exists. */
+/* Asks the agent with this id; `on_result` is called once, from the loop, and ends the probe. */
 struct liveness_probe *liveness_probe_new(struct loop *loop, const char *ip, int port,
 					  const char *id, liveness_fn on_result,
 					  void *data) MUST_USE;

@@ -1,16 +1,11 @@
 #include "elastic/orchestrator.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "elastic/job.h"
-#include "http/server.h"
 #include "io/file.h"
 #include "jobs/registration.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define JSON_TYPE "application/json"
 #define AFTER "after=" /* in the query of a reader */
@@ -100,7 +95,7 @@ static struct elastic_job **find_elastic_job(const struct orchestrator *orchestr
 					     const char *name)
 {
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		if (text_equals(elastic_job_settings(orchestrator->jobs[i])->name, name))
+		if (text_equals(orchestrator->jobs[i]->settings.name, name))
 			return &orchestrator->jobs[i];
 	return NULL;
 }
@@ -129,8 +124,7 @@ static bool is_uid_of_other_job(const struct orchestrator *orchestrator, const c
 				const char *uid)
 {
 	for (size_t i = 0; i < orchestrator->n_jobs; i++) {
-		const struct elastic_job_settings *job =
-			elastic_job_settings(orchestrator->jobs[i]);
+		const struct elastic_job_settings *job = &orchestrator->jobs[i]->settings;
 
 		if (text_equals(job->uid, uid) && !text_equals(job->name, name))
 			return true;
@@ -213,10 +207,10 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 
 	/* Its members know a job that this server has no record of: it is begun again. If a
 	 * newcomer has begun it before them, they join that one. */
-	bool is_without_record = !found || elastic_job_may_lack_record(*found);
+	bool is_without_record = !found || !(*found)->has_past;
 
 	if (*request->uid && !is_without_record &&
-	    !text_equals(elastic_job_settings(*found)->uid, request->uid))
+	    !text_equals((*found)->settings.uid, request->uid))
 		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {
 		*ret_job = *found;
@@ -225,12 +219,12 @@ static int find_or_start_elastic_job(struct orchestrator *orchestrator, const ch
 	if (!found || (!*request->uid && elastic_job_is_over(*found)))
 		return begin_job(orchestrator, found, name, request, ret_job, err);
 	const char *differs =
-		member_terms_differ(&elastic_job_settings(*found)->terms, &request->terms, arena);
+		member_terms_differ(&(*found)->settings.terms, &request->terms, arena);
 
-	if (differs && elastic_job_count_members(*found) == 0)
+	if (differs && (*found)->rendezvous->members.count == 0)
 		return begin_job(orchestrator, found, name, request, ret_job, err);
 	/* After a restart of the server its members have one lease to reconnect. */
-	if (differs && !elastic_job_has_callers(*found))
+	if (differs && !(*found)->n_waiters)
 		return err_set(err, ERR_LIMIT, "job '%s' is waiting for its machines: %s", name,
 			       differs);
 	if (differs)
@@ -247,10 +241,10 @@ static int check_server_room(const struct orchestrator *orchestrator, const char
 	struct elastic_job **found = find_elastic_job(orchestrator, name);
 	size_t count = 0;
 
-	if (found && elastic_job_has_member(*found, id))
+	if (found && member_table_find(&(*found)->rendezvous->members, id))
 		return 0;
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		count += elastic_job_count_members(orchestrator->jobs[i]);
+		count += orchestrator->jobs[i]->rendezvous->members.count;
 	if (count < LIMIT_MEMBERS)
 		return 0;
 	return err_set(err, ERR_LIMIT,
@@ -315,7 +309,6 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 		      : elastic_job_accept_call(job, call, id, &request, loop_monotonic_now(), err);
 }
 
-/* Answers a call of another method, or of a browser. */
 static bool is_acceptable(struct http_call *call, bool acts)
 {
 	const char *method = http_call_method(call);
@@ -568,8 +561,7 @@ bool orchestrator_is_idle(const struct orchestrator *orchestrator)
 	if (orchestrator->n_drain_askers)
 		return false;
 	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		if (elastic_job_has_callers(orchestrator->jobs[i]) &&
-		    !elastic_job_is_over(orchestrator->jobs[i]))
+		if (orchestrator->jobs[i]->n_waiters && !elastic_job_is_over(orchestrator->jobs[i]))
 			return false;
 	return true;
 }

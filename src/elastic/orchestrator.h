@@ -8,9 +8,8 @@
  *     POST /v1/jobs/JOB/drain        {"machines": ["10.0.0.2"]}: they are asked to leave; answered
  *                                    {"members": [...], "revision": 7}
  *
- * Errors are answered {"error": "a sentence"}: 400 malformed request, 401 no or another token, 404
- * no such job, 409 terms that differ from the job's, 410 the job no longer exists, 503 try again
- * later. */
+ * Errors are {"error": "a sentence"}: 400 malformed request, 401 no or another token, 404 no such
+ * job, 409 terms that differ from the job's, 410 the job no longer exists, 503 try again. */
 #pragma once
 
 #include "base/err.h"
@@ -19,8 +18,6 @@
 #include "http/listening.h"
 #include "http/routes.h"
 #include "io/loop.h"
-
-#include <stdbool.h>
 
 struct orchestrator;
 
@@ -40,8 +37,7 @@ struct orchestrator_settings {
 /* Restores the jobs recorded in the directory. */
 int orchestrator_new(const struct orchestrator_settings *settings,
 		     struct orchestrator **ret_orchestrator, struct err *err) MUST_USE;
-/* Whether no job has members that have called this server, and nobody is expected to ask what came
- * of a drain. */
+/* No job has members that have called this server, and nobody will ask what came of a drain. */
 bool orchestrator_is_idle(const struct orchestrator *orchestrator);
 /* Connected members lose their connection, but keep running. NULL is fine. */
 void orchestrator_free(struct orchestrator *orchestrator);

@@ -1,5 +1,4 @@
-/* A back end: it runs replicas. A struct of functions; it starts actions and reports facts, and
- * decides nothing. */
+/* A back end runs replicas: a struct of functions that start actions and report facts. */
 #pragma once
 
 #include "base/err.h"
@@ -22,8 +21,7 @@ struct backend_functions {
 	 * only once, has to be observed again. NULL: it has no such news. The reconciler itself
 	 * keeps the step of the clock. */
 	void (*observe_again)(struct backend *backend);
-	/* Starts an action; may be repeated without harm. 0 means only "accepted": the outcome is
-	 * observed. */
+	/* Starts an action; repeating it is harmless. 0: accepted; the outcome is observed. */
 	int (*apply)(struct backend *backend, const struct job *job, const struct action *action,
 		     struct err *err);
 	/* The last lines of an attempt's output, oldest first, at most `most`, in the arena.
@@ -37,8 +35,7 @@ struct backend_functions {
 	 * end has no stacks. */
 	int (*last_stacks)(struct backend *backend, struct arena *arena, const char ***ret_lines,
 			   size_t *ret_count, struct err *err);
-	/* Gets a replica's failure as decided, with the cause found in its output. NULL if the back
-	 * end has no use for it. */
+	/* Gets a replica's failure, with the cause found in its output. NULL: has no use for it. */
 	void (*take_failure)(struct backend *backend, const struct failure *failure);
 	void (*free)(struct backend *backend);
 };

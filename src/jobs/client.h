@@ -20,8 +20,7 @@ struct client_row {
 	char *uid;
 	char *state; /* newest condition: "Running", "Succeeded" …, "Pending" before the first */
 	char *roles; /* "worker=2 ps=1" */
-	char *where; /* "local", "kubernetes/NAMESPACE": the job's full name is this, a slash, and
-			`name` */
+	char *where; /* "local", "kubernetes/NAMESPACE": before "/" and the name */
 	char *namespace_name; /* on a cluster; NULL on this machine */
 	char *message; /* one line: why it failed, or what it waits for; "" */
 	int64_t version;
@@ -90,8 +89,7 @@ struct client_functions {
 	int (*fetch_logs)(struct client *client, const char *name,
 			  const struct client_logs_request *request, struct client_logs **ret_logs,
 			  struct err *err);
-	/* Up to this time every line is in the directory; MSEC_UNSET: unknown, MSEC_NEVER: all
-	 * are. */
+	/* Up to then every line is in the directory; MSEC_UNSET: unknown, MSEC_NEVER: all are. */
 	msec (*logs_known_until)(const struct client_logs *logs);
 	void (*end_logs)(struct client_logs *logs); /* NULL is fine */
 	void (*free)(struct client *client);
@@ -101,8 +99,7 @@ struct client {
 	const struct client_functions *functions;
 };
 
-/* In the status of a job on a cluster: its supervisor, "" without an active one. Missing when
- * unknown. */
+/* In the status of a job on a cluster: its active supervisor, or "". Missing when unknown. */
 #define CLIENT_SUPERVISED_BY "supervisedBy"
 /* In the status of a TFJob object: the operator that manages it, by its own status
  * (CLIENT_OPERATOR_*); "" if none so far. Other jobs do not have it. */

@@ -1,7 +1,5 @@
 #include "jobs/cluster_job_record.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/loop.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
@@ -210,8 +208,7 @@ int cluster_job_record_read(const char *state_folder, const char *place, const c
 	return rc < 0 ? rc : record_read_job(&known.record, ret_job, err);
 }
 
-/* Finished jobs. A record is copied in its last written state, which may be from before the last
- * Pods exited. */
+/* Finished jobs. A record is copied as last written, maybe before the last Pods exited. */
 
 /* Frees the name; ERR_EXISTS if an active job has it. */
 static int remove_finished(struct store *store, const char *state_folder, const char *name,

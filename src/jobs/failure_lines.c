@@ -2,8 +2,6 @@
 
 #include "base/line_text.h"
 #include "rendezvous/world_failure.h"
-#include "spec/limits.h"
-#include "status/exception.h"
 
 #include <signal.h>
 

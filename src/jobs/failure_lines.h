@@ -1,6 +1,5 @@
 /* Details of a failure in addition to the decision: the last lines of the failed replica and the
- * exception in them; or, if no replica is to blame, the stacks of all processes. Used by the
- * reconciler alone. */
+ * exception in them; or, if no replica is to blame, the stacks of all processes. */
 #pragma once
 
 #include "jobs/backend.h"
@@ -31,7 +30,6 @@ void failure_lines_add(struct failure_lines *lines, struct backend *backend, con
 		       struct plan *plan, struct arena *arena);
 /* The details added last were not written. */
 void failure_lines_add_again(struct failure_lines *lines);
-/* The actions of the plan were started; the back end has not yet signaled any process whose stacks
- * are to be kept. */
+/* The plan's actions were started; no process whose stacks are kept was signaled yet. */
 void failure_lines_note_actions(struct failure_lines *lines, struct backend *backend,
 				const struct job *job, const struct plan *plan);

@@ -1,6 +1,4 @@
-/* Cleans up after supervisors that were killed.
- *
- * Order: first the processes are killed, then the record says so. If the cleaning process is killed
+/* Order: first the processes are killed, then the record says so. If the cleaning process is killed
  * in between, the next one cleans up the job. */
 #include "jobs/orphaned_job.h"
 

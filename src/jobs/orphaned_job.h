@@ -1,5 +1,4 @@
-/* Cleans up after supervisors that were killed, so that no status says "Running" for a job that is
- * not running. */
+/* Cleans up after killed supervisors, so that no status says "Running" of an ended job. */
 #pragma once
 
 #include "base/err.h"

@@ -1,7 +1,5 @@
 #include "jobs/processes.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "jobs/state_folder.h"

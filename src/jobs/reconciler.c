@@ -1,14 +1,10 @@
-/* Reconcile passes for one job, one after the other: all effects of a decision, in their order.
- *
- * A pass starts with an observation, and continues when its write, if any, is answered. The
+/* A pass starts with an observation, and continues when its write, if any, is answered. The
  * reconciler knows nothing that it could not read or observe again. It caches the parsed document
  * and the status that it decided or read, by text and version, so that a pass in which nothing
  * changed is cheap. A new reconciler continues where a lost one was. If statuses are kept small
  * (store/store.h), it knows more than is written: what the replicas show. */
 #include "jobs/reconciler.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "jobs/failure_lines.h"
 #include "jobs/record.h"
@@ -229,8 +225,7 @@ bool reconciler_is_removing(const struct reconciler *reconciler)
 
 /* Acting and reporting. */
 
-/* Each action is started, also when one before it was rejected: stopping a replica must not wait
- * for a start. */
+/* Each action is started, also after a rejected one: a stop must not wait for a start. */
 static int apply_actions(struct reconciler *reconciler, const struct plan *plan, struct err *err)
 {
 	int rc = 0;
@@ -339,8 +334,7 @@ static bool is_any_condition_new(const struct status *before, const struct statu
 	return is_new;
 }
 
-/* Whether the write of what has changed may not wait; `before` is the status that the plan was made
- * from. */
+/* Whether a write of the change may not wait; the plan was made from the status `before`. */
 static bool is_write_urgent(const struct pass *pass, const struct status *before)
 {
 	const struct plan *plan = &pass->plan;
@@ -350,8 +344,7 @@ static bool is_write_urgent(const struct pass *pass, const struct status *before
 					is_any_condition_new(before, &plan->status)));
 }
 
-/* Whether the status is to be written now. A write that can wait is checked again when it no longer
- * can. */
+/* Whether to write the status now. A write that can wait is checked again later. */
 static bool has_to_write(struct reconciler *reconciler)
 {
 	struct pass *pass = &reconciler->pass;

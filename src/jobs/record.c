@@ -1,4 +1,3 @@
-/* Between the store's texts and the model. */
 #include "jobs/record.h"
 
 #include "reconcile/compact_status.h"

@@ -66,8 +66,7 @@ int record_patch(struct store *store, const char *name, const struct json *patch
 /* Checks that the job of this record, with the patch, can run and keeps its name. ERR_INVALID. */
 int record_check_patch(const struct store_record *record, const struct json *patch,
 		       struct err *err) MUST_USE;
-/* The patch by which record_request_stop asks the job of this record to stop; NULL if the document
- * has the request already. */
+/* The patch by which record_request_stop asks the job of this record to stop; NULL: not needed. */
 int record_stop_patch(const struct store_record *record, const char *reason, msec grace,
 		      struct json **ret_patch, struct err *err) MUST_USE;
 

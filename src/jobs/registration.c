@@ -1,7 +1,5 @@
 #include "jobs/registration.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/loop.h"
 #include "io/random.h"
 #include "jobs/orphaned_job.h"

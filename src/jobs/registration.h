@@ -1,5 +1,4 @@
-/* Records a local job in the store: a new one, one in place of a finished job of the same name, or
- * one that is resumed. */
+/* Records a local job in the store: a new one, also over a finished one, or a resumed one. */
 #pragma once
 
 #include "base/err.h"

@@ -1,6 +1,5 @@
 #include "jobs/stacks_asker.h"
 
-#include "base/text.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/python_stacks.h"

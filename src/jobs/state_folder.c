@@ -1,4 +1,3 @@
-/* Paths in the state directory, and the life of a job's own directory. */
 #include "jobs/state_folder.h"
 
 #include "base/mem.h"

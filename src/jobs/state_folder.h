@@ -27,8 +27,7 @@ int state_folder_create_job(const char *state_folder, const char *uid, struct er
 void state_folder_keep_start(const char *job_folder);
 /* Caller frees. NULL: none was recorded. */
 char *state_folder_start(const char *job_folder) MUST_USE;
-/* Changes to the recorded working directory. ERR_IO names it and the job when that is not
- * possible. */
+/* Changes to the recorded working directory. ERR_IO names it and the job. */
 int state_folder_return_to_start(const char *job_folder, const char *job_name,
 				 struct err *err) MUST_USE;
 /* Reserves some disk space, if available, while a job runs; and releases it, so that the end of the

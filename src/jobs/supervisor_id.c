@@ -1,4 +1,3 @@
-/* The identity of a supervisor as JSON, and the state of its processes. */
 #include "jobs/supervisor_id.h"
 
 #include "io/file.h"

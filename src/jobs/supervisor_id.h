@@ -22,19 +22,16 @@ enum supervisor_fate {
 	SUPERVISOR_ALIVE,
 	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state directory: unknown */
 	SUPERVISOR_UNSEEN, /* unknown without /proc */
-	SUPERVISOR_KILLED, /* one of its processes was killed, or is being killed: it supervises
-			      nothing */
+	SUPERVISOR_KILLED, /* a process of it was killed: it supervises nothing */
 	SUPERVISOR_REBOOTED, /* this machine was rebooted since */
-	SUPERVISOR_ON_CLUSTER, /* its job runs on a cluster, whose Lease names the supervisor
-				  (jobs/cluster_job_record.h) */
+	SUPERVISOR_ON_CLUSTER, /* on a cluster, whose Lease names it (jobs/cluster_job_record.h) */
 	SUPERVISOR_NONE, /* the record has no supervisor */
 };
 
 /* The identity of the calling process (the inner one) and its parent (the outer one), and their
  * control group. Caller frees the text (JSON). */
 int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
-/* Adds to an object the identity of the calling process alone, for supervisor_id_read and
- * supervisor_wait. */
+/* Adds the calling process alone, for supervisor_id_read and supervisor_wait. */
 void supervisor_id_add_own(struct json *object);
 /* False if the text contains no identity. */
 bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);

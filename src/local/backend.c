@@ -9,8 +9,6 @@
 #include "local/backend.h"
 
 #include "base/backoff.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/control_group.h"
 #include "io/port.h"
 #include "jobs/processes.h"
@@ -21,7 +19,6 @@
 #include "local/start.h"
 #include "logs/output_copies.h"
 #include "logs/reader.h"
-#include "reconcile/plan.h"
 
 #include <signal.h>
 
@@ -146,15 +143,12 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 static int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
 			       int index, struct err *err)
 {
+	int rc = find_local_address(ports, role, index) ? 0 : claim_missing(ports, job, err);
+
+	if (rc < 0)
+		return rc;
 	struct local_address *address = find_local_address(ports, role, index);
 
-	if (!address) {
-		int rc = claim_missing(ports, job, err);
-
-		if (rc < 0)
-			return rc;
-		address = find_local_address(ports, role, index);
-	}
 	if (!address)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, role, index);
 	address->is_published = true;
@@ -291,8 +285,7 @@ static void set_local_job_identity(struct local *local, const struct job *job)
 	local->stacks.uid = local->uid;
 }
 
-/* Called before times are compared with the present. A virtual machine that is resumed sets its
- * clock. */
+/* Before times are compared with the present: a resumed virtual machine sets its clock. */
 static void apply_clock_step(struct local *local)
 {
 	msec step = loop_clock_offset() - local->clock_offset;

@@ -24,16 +24,13 @@ struct replica_input {
 struct backend_local_settings {
 	struct loop *loop;
 	struct claims *claims; /* on ports and GPUs */
-	const struct gpus *gpus; /* of this machine; NULL: none, and processes see the GPUs that we
-				    see */
+	const struct gpus *gpus; /* of this machine; NULL: none, processes see ours */
 	const struct private_network *network; /* of the job; NULL: the machine's */
-	/* Sets the position of the job's processes among those of other machines. NULL: there are
-	 * none. */
+	/* Sets the position of the job's processes among those of other machines, if any. */
 	void (*join_world)(struct tf_cluster *cluster, struct arena *arena, void *data);
 	void *world_data; /* of join_world */
 	const char *jobs_folder; /* the logs of a job are in jobs_folder/UID */
-	const char *state_folder; /* with the hook for the stacks of Python processes; NULL: no
-				     stacks */
+	const char *state_folder; /* with the hook for stacks of Python; NULL: none */
 	struct unsaved_output
 		*unsaved_output; /* takes output that logs cannot; NULL: such output is lost */
 	struct output_copies *copies; /* of output; NULL: none */
@@ -61,8 +58,7 @@ int backend_local_check(const struct job *job, const struct gpus *gpus,
 
 /* Kills every descendant of this process immediately, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);
-/* Others have sent the running processes this signal: a stop that begins with it does not repeat
- * it. */
+/* Others have sent running processes this signal: a stop does not repeat it. */
 void backend_local_note_signal(struct backend *backend, int number);
 /* The error of a failed replica becomes that of this launcher: error_file_export. */
 int backend_local_export_error(struct backend *backend, const struct failure *failure,

@@ -1,5 +1,4 @@
-/* Errors that can be found before anything is started: no command, no such program, no such
- * directory, too few GPUs. */
+/* Errors found before any start: no command, program or directory, too few GPUs. */
 #include "base/text.h"
 #include "io/network_address.h"
 #include "local/backend.h"

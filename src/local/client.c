@@ -1,5 +1,3 @@
-/* The jobs of this user on this machine: a client without a server. It reads and writes the store,
- * and wakes the supervisor of a job through its socket. */
 #include "jobs/client.h"
 
 #include "base/json.h"
@@ -95,8 +93,7 @@ static void clean_up_row(struct client_local *client, struct listing *listing, s
 	}
 }
 
-/* Cleans up every job of the list that needs it; true when one was deleted, and the list has to be
- * read again. */
+/* Cleans up the jobs that need it; true when one was deleted: the list has to be read again. */
 static bool clean_up_listed(struct client_local *client, struct listing *listing)
 {
 	bool has_changed = false;
@@ -394,8 +391,7 @@ static int wait_until_given_back(struct client_local *client, const char *name, 
 	}
 }
 
-/* A job whose supervisor was killed is not cleaned up first: that needs disk space, and a deletion
- * frees it. */
+/* Without a clean-up after a killed supervisor: it needs disk space, and a deletion frees it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_local *client = local_client_of(base);

@@ -1,6 +1,4 @@
-/* Both ends of a supervisor's socket.
- *
- * The path in a socket's address has at most 107 bytes; a home directory can be deeper. So both
+/* The path in a socket's address has at most 107 bytes; a home directory can be deeper. So both
  * ends open the directory and name the socket through /proc/self/fd. */
 #include "local/control.h"
 
@@ -11,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -21,7 +20,7 @@
 
 struct connection {
 	struct control *control;
-	struct connection *next;
+	LIST_ENTRY(connection) link;
 	struct loop_watch *watch;
 	int fd;
 	bool is_watching;
@@ -36,7 +35,7 @@ struct control {
 	int folder_fd;
 	int fd;
 	struct loop_watch *watch, *signal;
-	struct connection *connections; /* the newest comes first */
+	LIST_HEAD(, connection) connections; /* the newest comes first */
 	size_t n_watching, n_others;
 	int64_t version;
 };
@@ -54,11 +53,8 @@ static struct sockaddr_un address_in(int folder_fd)
 static void connection_free(struct connection *connection)
 {
 	struct control *control = connection->control;
-	struct connection **link = &control->connections;
 
-	while (*link != connection)
-		link = &(*link)->next;
-	*link = connection->next;
+	LIST_REMOVE(connection, link);
 	--*(connection->is_watching ? &control->n_watching : &control->n_others);
 	loop_watch_free(connection->watch);
 	close(connection->fd);
@@ -142,9 +138,9 @@ static bool is_same_user(int fd)
 /* A client sends its line at once: one that does not gives way. */
 static void drop_oldest_silent(struct control *control)
 {
-	struct connection *oldest = NULL;
+	struct connection *oldest = NULL, *one;
 
-	for (struct connection *one = control->connections; one; one = one->next)
+	LIST_FOREACH (one, &control->connections, link)
 		if (!one->is_watching)
 			oldest = one;
 	if (oldest)
@@ -170,9 +166,8 @@ static void on_control_connection(void *data)
 
 	connection->control = control;
 	connection->fd = fd;
-	connection->next = control->connections;
 	connection->watch = loop_watch_readable(control->loop, fd, on_control_readable, connection);
-	control->connections = connection;
+	LIST_INSERT_HEAD(&control->connections, connection, link);
 	if (++control->n_others > OTHERS_MAX)
 		drop_oldest_silent(control);
 }
@@ -241,21 +236,23 @@ void control_free(struct control *control)
 	if (!control)
 		return;
 	control_close(control);
-	while (control->connections)
-		connection_free(control->connections);
+	for (struct connection *one = LIST_FIRST(&control->connections), *next; one; one = next) {
+		next = LIST_NEXT(one, link);
+		connection_free(one);
+	}
 	file_close(&control->folder_fd);
 	free(control);
 }
 
 void control_send_version(struct control *control, int64_t version)
 {
-	struct connection *next;
+	struct connection *connection, *next;
 
 	if (version == control->version)
 		return;
 	control->version = version;
-	for (struct connection *connection = control->connections; connection; connection = next) {
-		next = connection->next;
+	for (connection = LIST_FIRST(&control->connections); connection; connection = next) {
+		next = LIST_NEXT(connection, link);
 		if (connection->is_watching && !send_version(connection))
 			connection_free(connection);
 	}
@@ -275,7 +272,6 @@ static bool connect_in(int folder_fd, int fd, pid_t supervisor)
 	       getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor;
 }
 
-/* Connects and sends one line. */
 static int send_control_command(const char *job_folder, pid_t supervisor, const char *line,
 				int *ret_fd)
 {

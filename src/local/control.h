@@ -24,8 +24,7 @@ void control_remove_left(const char *job_folder);
 void control_close(struct control *control);
 /* Closes all connections and removes the socket, unless control_close has; NULL is fine. */
 void control_free(struct control *control);
-/* Sends a new version to all clients that watch. A client that does not read is dropped, never
- * waited for. */
+/* Sends a new version to all clients that watch. One that does not read is dropped. */
 void control_send_version(struct control *control, int64_t version);
 
 /* The client's side. `supervisor` is the pid of the job's recorded supervisor: another process that

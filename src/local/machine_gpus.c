@@ -45,8 +45,7 @@ struct nvml {
 	int (*device)(unsigned index, void **device);
 	int (*name)(void *device, char *name, unsigned size);
 	int (*uuid)(void *device, char *uuid, unsigned size);
-	int (*mig_count)(void *device, unsigned *count); /* NULL in old versions, as is the next
-							    one */
+	int (*mig_count)(void *device, unsigned *count); /* NULL in old versions, as the next */
 	int (*mig_device)(void *device, unsigned index, void **mig_device);
 };
 
@@ -150,8 +149,7 @@ static bool read_gpu_query_output(int fd, instant until, struct text *text)
 	}
 }
 
-/* The driver may hang while the other process releases its devices: the answer is complete by
- * then. */
+/* The driver may hang when the other process releases its devices, after its answer. */
 static bool has_ended_by(pid_t pid, instant until)
 {
 	int process_fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);

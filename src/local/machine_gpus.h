@@ -23,8 +23,7 @@ int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char *own_uid,
 		      gpu_set *ret_held, struct text *holders, struct err *err) MUST_USE;
 
-/* The GPUs of one job: those assigned to each replica, as the store records them. Used by the local
- * back end alone. */
+/* The GPUs of one job: those assigned to each replica, as the store records them. */
 struct local_gpus {
 	const struct gpus *gpus; /* borrowed; none: nothing is assigned */
 	struct claims *claims; /* borrowed */

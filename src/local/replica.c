@@ -1,16 +1,13 @@
 #include "local/replica.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "io/control_group.h"
 #include "io/file.h"
 #include "io/log.h"
 #include "io/process.h"
 #include "jobs/processes.h"
 #include "local/start.h"
-#include "spec/limits.h"
 #include "status/failure_words.h"
-#include "status/stacks.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -167,8 +164,7 @@ static msec printed_at(const struct replica_output *output)
 	return output ? replica_output_last(output) : MSEC_UNSET;
 }
 
-/* Looked at once, and not while the stop signal is still to be sent to others: a map has thousands
- * of lines. */
+/* Once, and not while others await the stop signal: a map has thousands of lines. */
 static void find_tensorflow(struct local_replica *replica, msec now)
 {
 	if (replica->stage != LOCAL_RUNNING || replica->was_searched ||

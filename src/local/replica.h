@@ -67,8 +67,7 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 /* It could not be started: its exit code is that of a shell, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
 /* local_replica_stop asks it to exit, without sending the signal yet. local_replica_send_held then
- * creates its stop file and sends the signal. A stopped process is continued, so that it gets the
- * signal. */
+ * creates its stop file and sends the signal. A stopped process is continued for it. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_send_held(struct local_replica *replica);
 void local_replica_kill(struct local_replica *replica, msec now);
@@ -104,14 +103,12 @@ void local_replicas_kill_all(struct local_replicas *replicas, msec now);
 /* The result of checking attempts whose process has exited. */
 enum local_check {
 	LOCAL_CHECK_NONE, /* there are none */
-	LOCAL_CHECK_DONE, /* some ended; of others a process is still dying, and its exit will be
-			    reported */
+	LOCAL_CHECK_DONE, /* some ended; a process that still dies will be reported */
 	LOCAL_CHECK_UNCLEAR, /* a process cannot be assigned at this moment: check again soon */
 };
 
 /* Ends the attempts whose process has exited and that have no other living process. Living ones are
- * killed; call this again when a child has exited. `has_children`: this process has any children
- * left. */
+ * killed; call this again when a child has exited. `has_children`: this process has any. */
 enum local_check local_replicas_end_left(struct local_replicas *replicas,
 					 bool has_children) MUST_USE;
 
@@ -119,8 +116,7 @@ void local_replicas_move_times(struct local_replicas *replicas, msec step);
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed);
 
-/* Keeps the stacks of replicas that are asked to exit, before the signal is sent. Used by the local
- * back end alone. */
+/* Keeps the stacks of replicas that are asked to exit, before the signal is sent. */
 
 struct local_stacks {
 	struct loop *loop;

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "io/file.h"
 
+#include <sys/queue.h>
+
 /* Size of one read. Larger ones were no faster, and cost memory. */
 #define CHUNK_SIZE (64 * 1024)
 /* A pipe that gives less than half of its size is not read for this long, so that more can collect;
@@ -25,11 +27,13 @@
 #define USUAL_PIPES_OF_USER ((size_t) 64 * 1024 * 1024)
 #define OUR_PART 4
 
+TAILQ_HEAD(resting_list, replica_output);
+
 struct output_reader {
 	struct loop *loop;
 	struct output_listener listener;
 	struct loop_watch *rest_timer;
-	struct replica_output *resting; /* list of those that are not read for a moment */
+	struct resting_list resting; /* not read for a moment */
 	char *chunk;
 	bool has_told_trouble; /* once for all logs, which are on one disk */
 	size_t room; /* for all pipes */
@@ -46,7 +50,7 @@ struct replica_output {
 	msec fast_since; /* MSEC_UNSET: it may rest */
 	size_t fast_size; /* bytes since then */
 	bool is_resting;
-	struct replica_output *next_resting;
+	TAILQ_ENTRY(replica_output) link; /* while it rests */
 };
 
 static void write_replica_output(struct replica_output *output, size_t len)
@@ -113,11 +117,10 @@ static void rest(struct replica_output *output)
 	struct output_reader *reader = output->reader;
 
 	loop_watch_enable(output->watch, false);
-	if (!reader->resting)
+	if (TAILQ_EMPTY(&reader->resting))
 		loop_timer_arm_after(reader->rest_timer, REST);
 	output->is_resting = true;
-	output->next_resting = reader->resting;
-	reader->resting = output;
+	TAILQ_INSERT_TAIL(&reader->resting, output, link);
 }
 
 static void begin_fast(struct replica_output *output)
@@ -161,12 +164,12 @@ static void read_ready(void *data)
 static void read_rested(void *data)
 {
 	struct output_reader *reader = data;
-	struct replica_output *rested = TAKE(reader->resting);
+	struct resting_list rested = TAILQ_HEAD_INITIALIZER(rested);
+	struct replica_output *output;
 
-	while (rested) {
-		struct replica_output *output = rested;
-
-		rested = output->next_resting;
+	TAILQ_CONCAT(&rested, &reader->resting, link);
+	while ((output = TAILQ_FIRST(&rested))) {
+		TAILQ_REMOVE(&rested, output, link);
 		output->is_resting = false;
 		size_t len = is_replica_output_held(output) ? 0 : read_replica_output(output);
 
@@ -194,6 +197,7 @@ struct output_reader *output_reader_new(struct loop *loop, const struct output_l
 
 	reader->loop = loop;
 	reader->listener = *listener;
+	TAILQ_INIT(&reader->resting);
 	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
 	reader->chunk = mem_new(CHUNK_SIZE);
 	reader->room = read_room();
@@ -248,25 +252,12 @@ void replica_output_set_size(const struct replica_output *output, struct termina
 		terminal_set_size(output->fd, size);
 }
 
-static void leave_resting(struct replica_output *output)
-{
-	struct replica_output **link = &output->reader->resting;
-
-	while (output->is_resting && *link) {
-		if (*link == output) {
-			*link = output->next_resting;
-			output->is_resting = false;
-		} else {
-			link = &(*link)->next_resting;
-		}
-	}
-}
-
 void replica_output_free(struct replica_output *output)
 {
 	if (!output)
 		return;
-	leave_resting(output);
+	if (output->is_resting)
+		TAILQ_REMOVE(&output->reader->resting, output, link);
 	close_pipe(output);
 	log_writer_close(output->log);
 	free(output);

@@ -1,14 +1,10 @@
 #include "local/start.h"
 
-#include "base/text.h"
 #include "io/log.h"
 #include "io/own_process.h"
 #include "io/python_stacks.h"
 #include "jobs/processes.h"
-#include "spec/environment.h"
 #include "spec/gpus.h"
-
-#include <unistd.h>
 
 #define PYTHON_PATH "PYTHONPATH"
 #define GLOO_INTERFACE_VARIABLE "GLOO_SOCKET_IFNAME"
@@ -80,8 +76,7 @@ static void show_own_gpu(const char *visible, int index, struct environment *dec
 	environment_set(declared, GPUS_VARIABLE, word ? word : "");
 }
 
-/* All variables in addition to muster's own environment. The marks come last: descendants are found
- * by them. */
+/* All variables besides muster's own. The marks come last: they find descendants. */
 static void declare(const struct tf_cluster *cluster, const struct role *role, int index,
 		    int attempt, const struct local_machine *machine, struct environment *declared)
 {
@@ -185,8 +180,7 @@ static char *const *make_arguments(const struct tf_cluster *cluster, const struc
 	return arguments;
 }
 
-/* A command `muster` in a job means the program that runs it, not the one in PATH, if there is
- * any. */
+/* A command `muster` in a job means the program that runs it, not the one in PATH. */
 static const char *program_of(const char *name, struct arena *arena)
 {
 	if (!text_equals(name, "muster"))

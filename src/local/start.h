@@ -10,8 +10,7 @@ struct local_machine {
 	const char *visible_gpus; /* CUDA_VISIBLE_DEVICES; NULL: ours stays */
 	const char *stacks_hook; /* the directory of our sitecustomize; NULL: none. Python writes
 				    into the cluster's report_folder (jobs/processes.h) */
-	const char *error_file; /* TORCHELASTIC_ERROR_FILE; "": the process has none; NULL: ours
-				   stays */
+	const char *error_file; /* TORCHELASTIC_ERROR_FILE; "": none; NULL: ours stays */
 	double cores; /* real ones, shared by all replicas of the job (spec/environment.h); 0:
 		       * unknown
 		       */

@@ -4,7 +4,6 @@
 #include "local/supervision.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
 #include "io/file.h"
 #include "io/guard.h"
 #include "io/log.h"
@@ -18,11 +17,8 @@
 #include "jobs/state_folder.h"
 #include "local/control.h"
 #include "reconcile/reconcile.h"
-#include "spec/limits.h"
-#include "store/store.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
 /* A pipe, and a log with its index and a copy, which is written and at times read. */
@@ -315,8 +311,7 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 		rc = loop_new(&base->loop, err);
 	if (rc < 0)
 		return rc;
-	/* First, so that a Ctrl-C from now on stops the job gracefully and does not kill this
-	 * process. */
+	/* First: a Ctrl-C from now on stops the job gracefully. */
 	supervision_watch_signals(base);
 	supervision->outer_gone = loop_watch_readable(base->loop, guard->outer_gone_fd,
 						      on_local_outer_killed, supervision);
@@ -443,8 +438,7 @@ static int report_supervisor_lost(const struct supervisor_request *request, int 
 		       signal_number, sigabbrev_np(signal_number), name);
 }
 
-/* NULL if there can be none. Slurm has one for each step, signals all processes in it, and kills
- * them at the end. */
+/* NULL: there can be none. Slurm has its own for each step, in which it signals and kills all. */
 static char *make_group(void)
 {
 	char *group = NULL;
@@ -477,8 +471,7 @@ static int supervise_local_job(background_started_fn started, void *background, 
 	}
 	if (guard.was_lost)
 		return report_supervisor_lost(request, guard.exit_code - EXIT_BY_SIGNAL, err);
-	if (guard.exit_code == EXIT_BUG) /* it has printed why; a job may also exit with this
-					    code */
+	if (guard.exit_code == EXIT_BUG) /* it has printed why, or the job exited so */
 		rc = clean_up_orphaned_run(request, err);
 	*ret_exit_code = guard.exit_code;
 	return rc;

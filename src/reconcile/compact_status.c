@@ -1,12 +1,7 @@
-/* Groups elements that are alike, and expands such groups. Everything else of the JSON is that of
- * status/status.c. */
+/* Groups elements that are alike, and expands such groups, in the JSON of status/status.c. */
 #include "reconcile/compact_status.h"
 
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define REPLICAS "replicas"
 #define FAILURE "failure"
@@ -296,8 +291,7 @@ static void add_copy(struct elements *elements, const struct json *group, size_t
 		(struct element){.role = role, .index = index, .object = object};
 }
 
-/* A small text may stand for a large one many times: its writer can be another one than
- * compact_status_write. */
+/* A small text, of another writer, may stand for a large one many times. */
 static int add_group(struct elements *elements, const struct json *group, size_t role,
 		     struct err *err)
 {

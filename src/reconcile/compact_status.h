@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "status/status.h"
 
 /* Limits the messages of all replicas together, and the texts of all consequences; the excess is

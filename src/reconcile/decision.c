@@ -1,22 +1,15 @@
-/* Combines job, last status and observation, and implements how conditions change. */
 #include "reconcile/decision.h"
 
-#include "base/text.h"
-#include "spec/limits.h"
-
 #include <assert.h>
-#include <string.h>
 
-/* Whether a recorded replica has a place among those of its role. The limit guards against a status
- * that a user wrote. */
+/* Whether a recorded replica has a place in its role; a status of a user may exceed the limit. */
 static bool has_place(const struct role *role, const struct replica_status *remembered)
 {
 	return role && text_equals(role->name, remembered->role) && remembered->index >= 0 &&
 	       remembered->index < LIMIT_REPLICAS;
 }
 
-/* Number of replicas of a role to consider: those wanted, and those recorded from before a
- * scale-down. */
+/* Number of replicas of a role: those wanted, and those recorded before a scale-down. */
 static int count_of_role(const struct role *role, const struct status *last)
 {
 	int count = role->replicas;
@@ -151,8 +144,7 @@ static void attach_addresses(struct decision *decision)
 	}
 }
 
-/* Whether an end was requested by another client: muster writes the state Stopping before it sends
- * the stop. */
+/* Whether another client requested its end: muster writes Stopping before it sends a stop. */
 static bool is_end_foreign(const struct decision *decision, const struct replica *replica)
 {
 	return replica->is_wanted && !decision_is_at_rest(decision) &&

@@ -10,9 +10,6 @@
 #include "spec/job.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct replica {
 	const struct role *role; /* NULL: the job no longer has this role */
 	struct replica_status *status; /* as it will be written */
@@ -34,8 +31,7 @@ struct decision {
 	struct arena *arena;
 	struct plan *plan;
 	struct status *status; /* the plan's */
-	struct replica *replicas; /* by role in the job's order, then index; roles that the job no
-				     longer has come last */
+	struct replica *replicas; /* by role in the job's order, then index; removed roles last */
 	size_t n_replicas;
 	size_t *first_of_role; /* index of each role's first replica, then of the end */
 };
@@ -47,8 +43,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 /* The replica of this role and index; NULL if it is unknown. */
 struct replica *decision_find(const struct decision *decision, const char *role, int index);
 
-/* Whether the job should not run: it is finished, suspended or asked to stop, or it is a member
- * outside of the world. */
+/* The job should not run: finished, suspended, asked to stop, or a member outside the world. */
 bool decision_is_at_rest(const struct decision *decision);
 
 /* Starting or running: muster would have to stop it. */

@@ -77,8 +77,7 @@ static const char *rank_in_world(const struct decision *decision, const struct f
 			    world->n_ranks);
 }
 
-/* The server decides whether the failure ends the job; the first failure of a world is its
- * cause. */
+/* The server decides if the failure ends the job; a world's first failure is its cause. */
 static void report_member_failure(struct decision *decision)
 {
 	const struct replica *replica = find_new_failure(decision);

@@ -51,8 +51,7 @@ static void end_open(struct decision *decision, const struct observed_replica *o
 		ask_to_end(decision, object, grace);
 }
 
-/* Stops and then removes an object of no wanted attempt. If it was already asked to stop, its grace
- * period stays. */
+/* Stops, then removes an object of no wanted attempt. A grace period that has begun stays. */
 static void end_leftover(struct decision *decision, const struct observed_replica *object,
 			 msec grace)
 {
@@ -67,8 +66,7 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 }
 
 /* The turn in which a replica is asked to stop. A chief under parameter servers saves on request,
- * which needs the tasks that hold the variables and those that run its steps. Workers may save
- * too. */
+ * with the tasks that hold the variables and those that run its steps. So may workers. */
 static int stop_order_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);

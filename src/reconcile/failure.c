@@ -1,13 +1,9 @@
-/* Sentences and exit codes of failures. */
 #include "reconcile/failure.h"
 
 #include "base/exit_code.h"
 #include "base/line_text.h"
-#include "base/text.h"
-#include "spec/job.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define ENDED_BY_US "was stopped by muster"
 

@@ -9,8 +9,7 @@
  * message. */
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica);
 
-/* The record of a replica that is paused by a signal while peers on other machines wait for it.
- * NULL: none is. */
+/* The record of a replica that is paused while peers on other machines wait for it; or NULL. */
 struct failure *failure_of_paused(const struct decision *decision);
 
 /* The record of an end without a failed replica: a deadline, a request to stop. */
@@ -22,10 +21,8 @@ struct failure *failure_of_job(const struct decision *decision, const char *reas
 void failure_add_consequences(const struct decision *decision, const struct replica *first,
 			      bool ends_survivors, struct failure *failure);
 
-/* Corrects the consequences when a replica that muster asked to stop turns out to have ended by
- * itself before. */
+/* Corrects the consequences when a replica that was asked to stop had ended by itself. */
 void failure_revise_consequences(struct decision *decision);
 
-/* As in a shell: the exit code, 128 + n for a signal, 127 for a program that could not be started,
- * 1 if unknown. */
+/* As in a shell: the exit code, 128 + n for a signal, 127 without a start, 1 if unknown. */
 int failure_exit_code(const struct failure *failure);

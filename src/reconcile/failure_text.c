@@ -2,12 +2,10 @@
 
 #include "base/line_text.h"
 #include "base/names.h"
-#include "base/own.h"
 #include "status/advice.h"
 #include "status/failure_words.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Advice for a cause recognized in the exception or the last lines; NULL: none. */
 const char *failure_advice(const struct failure *failure)
@@ -26,13 +24,19 @@ const char *failure_advice(const struct failure *failure)
 #define ROW "  %-14s"
 
 /* A program's output may contain terminal escape sequences. */
+static void add_failure_rows(const char *head, const char *before, const char *const *lines,
+			     size_t count, struct text *text)
+{
+	for (size_t i = 0; i < count; i++) {
+		text_addf(text, ROW "%s", i == 0 ? head : "", before);
+		line_text_add_safe(text, lines[i], strlen(lines[i]));
+		text_add_char(text, '\n');
+	}
+}
+
 static void add_failure_row(struct text *text, const char *head, const char *content)
 {
-	if (!content)
-		return;
-	text_addf(text, ROW, head);
-	line_text_add_safe(text, content, strlen(content));
-	text_add_char(text, '\n');
+	add_failure_rows(head, "", &content, content ? 1 : 0, text);
 }
 
 static void add_failure_time(const struct failure *failure, int offset, struct text *text)
@@ -42,16 +46,6 @@ static void add_failure_time(const struct failure *failure, int offset, struct t
 	text_addf(text, ROW, "at");
 	text_add_time_ahead(text, failure->time, offset);
 	text_add_char(text, '\n');
-}
-
-static void add_failure_rows(const char *head, const char *before, const char *const *lines,
-			     size_t count, struct text *text)
-{
-	for (size_t i = 0; i < count; i++) {
-		text_addf(text, ROW "%s", i == 0 ? head : "", before);
-		line_text_add_safe(text, lines[i], strlen(lines[i]));
-		text_add_char(text, '\n');
-	}
 }
 
 /* How many consequences from the first on are adjacent replicas that ended alike: sixty-four

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "status/status.h"
 
-#include <stdbool.h>
-
 struct failure_style {
 	int offset; /* minutes that the reader's time zone is ahead of UTC */
 	bool skips_last_lines; /* the reader has just seen them */
@@ -33,8 +31,7 @@ struct failure_style {
 void failure_describe(const struct status *status, const char *job_words,
 		      const struct failure_style *style, struct text *text);
 
-/* What to do about a cause that is recognized in the reason, the exception or the last lines; NULL:
- * nothing known. */
+/* What to do about a cause known by the reason, the exception or the last lines; or NULL. */
 const char *failure_advice(const struct failure *failure);
 /* Appends only what the output of a program says: the rows error, advice and last output. */
 void failure_explain(const struct failure *failure, struct text *text);

@@ -5,7 +5,6 @@
 #include "reconcile/finish.h"
 
 #include "base/exit_code.h"
-#include "base/text.h"
 #include "reconcile/failure.h"
 #include "reconcile/waiting_reason.h"
 #include "status/failure_words.h"
@@ -379,8 +378,7 @@ static bool is_planned(const struct status *status)
 	return !status_is_finished(status) || (status->failure && !status->failure->role);
 }
 
-/* After the leader has finished, servers have nothing to save; five seconds let workers print a
- * last line. */
+/* When the leader has finished, servers have nothing to save, and workers a last line to print. */
 static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;

@@ -2,7 +2,6 @@
 
 #define HANDS_TOLD 8
 
-/* Removes the lowest `count` members from a set. */
 static gpu_set remove_lowest_gpus(gpu_set *set, size_t count)
 {
 	gpu_set taken = 0;

@@ -2,15 +2,10 @@
  * GPU that it sees, so each process sees only its own. docs/design/0024-gpus.md has the reasons. */
 #pragma once
 
-#include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/gpus.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The GPUs of one replica. */
 struct gpu_share {
@@ -26,8 +21,7 @@ struct gpu_assignment {
 	size_t share; /* GPUs of each replica that requests no number */
 };
 
-/* Checks the requested numbers against the GPUs of the machine. Returns ERR_LIMIT with both, and
- * advice. */
+/* Checks the requested numbers against the machine's GPUs. ERR_LIMIT has both, and advice. */
 int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct err *err) MUST_USE;
 
 /* Assigns the GPUs of `free`. Replicas with a share in `last` keep it; it is not part of `free`.

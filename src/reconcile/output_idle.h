@@ -5,12 +5,8 @@
  * next silence is reported only after twice its longest one. */
 #pragma once
 
-#include "base/msec.h"
 #include "base/text.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #define OUTPUT_IDLE_FIRST (30 * MSEC_PER_SECOND)
 
@@ -30,8 +26,7 @@ struct output_idle {
 	bool is_news; /* set by the last output_idle_report */
 };
 
-/* Record that the replica started or printed at `at` (MSEC_UNSET: never). Times earlier than the
- * known ones are ignored. */
+/* Record that the replica started or printed at `at` (MSEC_UNSET: never), if that is news. */
 void output_idle_record_start(struct output_idle *output_idle, msec at);
 void output_idle_record_output(struct output_idle *output_idle, msec at);
 
@@ -45,8 +40,7 @@ msec output_idle_report_start(const struct output_idle *list, size_t count, msec
  * "worker-0 and worker-1 have …", "worker-0 and 7 more have …". Returns false if there are none. */
 bool output_idle_report(struct output_idle *list, size_t count, msec now, struct text *text);
 
-/* Appends the same sentence about all whose reported silence continues; nothing if there are
- * none. */
+/* Appends the same sentence about all whose reported silence continues, if any. */
 void output_idle_add_lasting(const struct output_idle *list, size_t count, struct text *text);
 
 /* Appends a possible cause for the silence of a whole job: parameter servers and workers without a

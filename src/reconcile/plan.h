@@ -1,16 +1,10 @@
-/* The two ends of a decision: what a back end observes, and what is to be done. The plan is in the
- * decision's arena. */
+/* The two ends of a decision: what a back end observes, and the plan, in the decision's arena. */
 #pragma once
 
 #include "base/mem.h"
-#include "base/msec.h"
 #include "base/text.h"
 #include "rendezvous/rendezvous.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum action_type {
 	ACTION_PUBLISH, /* give the replica its address (a local port, a Service on Kubernetes) */
@@ -29,8 +23,7 @@ struct action {
 	int index;
 	int attempt; /* for START, STOP, KILL, REMOVE */
 	msec grace; /* for STOP */
-	bool keeps_stacks; /* for STOP: record the processes' stacks first (status/stacks.h), if the
-			      back end can */
+	bool keeps_stacks; /* for STOP: record stacks first (status/stacks.h), if possible */
 	int signal; /* for STOP; 0: the back end knows which */
 };
 
@@ -48,8 +41,7 @@ struct plan {
 	size_t n_actions;
 	struct status status; /* the complete new status */
 	bool is_status_changed;
-	bool is_failure_new; /* this decision set status.failure: the reconciler adds the last lines
-			      */
+	bool is_failure_new; /* status.failure is new: the reconciler adds last lines */
 	bool is_job_drained; /* finished, and all replicas that have to end are removed */
 	bool is_job_expired; /* drained and kept long enough: delete the job itself */
 	struct note *notes;
@@ -104,8 +96,7 @@ struct observed_replica {
 	int signal; /* 0: none */
 	const char *reason; /* "OOMKilled", "Evicted", "StartFailed" …; NULL: none */
 	const char *message; /* a sentence, or NULL */
-	const char *container; /* the container that `reason` is about, if it waits and its object
-				  has several; or NULL */
+	const char *container; /* the container of `reason`, if one of several waits; or NULL */
 	const char *node; /* or NULL */
 	bool is_node_silent; /* that node has not reported for a while */
 	bool is_reason_from_elsewhere; /* not from the replica itself */
@@ -115,8 +106,7 @@ struct observed_replica {
 	msec stop_asked_at; /* MSEC_UNSET: not asked to stop; on Kubernetes the deletionTimestamp */
 	msec kill_at; /* when the requested stop becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
-	bool has_tensorflow; /* its process has loaded it; known a while after it was asked to stop
-			      */
+	bool has_tensorflow; /* it has loaded it; known a while after its stop request */
 	bool is_held; /* it is kept until its directories were fetched */
 	bool is_unmade; /* a start that is waiting or was rejected: nothing exists yet */
 	int n_ends_in_place; /* number of restarts in place */
@@ -152,8 +142,7 @@ struct backend_traits {
 	bool sends_signals; /* a stop sends its signal; on Kubernetes the image decides */
 	bool kills_after_grace; /* it turns a stop into a kill by itself */
 	bool names_carry_attempt; /* a new attempt may start while the old object exists */
-	bool ends_finished_jobs; /* a finished job always stops its processes, regardless of
-				    cleanPodPolicy */
+	bool ends_finished_jobs; /* a finished job stops, whatever cleanPodPolicy says */
 	bool waits_for_workers; /* a job without chief, master and workers keeps running, as a TFJob
 				   does: they may be added. Else it has succeeded when all replicas
 				   have, because nothing is left to run */

@@ -1,5 +1,4 @@
-/* The sorted keys; for each tenant its waiting keys, by due time and then by order of arrival; and
- * the next tenant. */
+/* The sorted keys; for each tenant its waiting keys, by due time and arrival; the next tenant. */
 #include "reconcile/queue.h"
 
 #include "base/backoff.h"
@@ -7,8 +6,6 @@
 #include "reconcile/fair_share.h"
 
 #include <assert.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct entry {

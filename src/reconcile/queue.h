@@ -10,9 +10,6 @@
 #include "base/instant.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define QUEUE_TURNS 4 /* of this many turns of a tenant, one goes to a low-priority key */
 
 struct queue;
@@ -34,16 +31,14 @@ void queue_free(struct queue *queue); /* NULL is fine */
 void queue_add(struct queue *queue, const char *tenant, const char *key, instant due,
 	       bool is_behind);
 /* Takes a due key of the tenant whose turn it is: the one due for longest, low-priority keys last.
- * NULL: none is due, or too many are in flight. The key is in flight, and the text is borrowed,
- * until queue_done. */
+ * NULL: none is due, or too many are in flight. In flight, and borrowed, until queue_done. */
 const char *queue_take(struct queue *queue, instant now);
 /* Ends the pass. A key that succeeded and was not added meanwhile is dropped. */
 void queue_done(struct queue *queue, const char *key, bool has_failed, instant now);
 /* Drops the key and its due time; a pass in flight must still be ended. */
 void queue_remove(struct queue *queue, const char *key);
 
-/* The earliest time at which queue_take can return a key, without further adds or dones;
- * INSTANT_NEVER. */
+/* When queue_take can return a key, without further adds or dones; or INSTANT_NEVER. */
 instant queue_wake_at(const struct queue *queue);
 /* Number of keys due or in flight: the backlog. */
 size_t queue_depth(const struct queue *queue, instant now);

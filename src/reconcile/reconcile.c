@@ -139,8 +139,7 @@ static enum replica_state counted_state(const struct replica *replica, bool has_
 	return state == REPLICA_STARTING ? REPLICA_RUNNING : state;
 }
 
-/* As TFJob counts: replicas still running when the job succeeded count as succeeded from then
- * on. */
+/* As TFJob counts: replicas that ran when the job succeeded count as succeeded. */
 static void count_roles(struct decision *decision, bool was_finished)
 {
 	const struct job *job = decision->job;

@@ -1,5 +1,4 @@
-/* The decision: takes the job, its recorded status, the observed state and the time; returns a
- * plan. Pure. */
+/* The decision: a plan from the job, its recorded status, the observed state and the time. Pure. */
 #pragma once
 
 #include "base/mem.h"
@@ -14,8 +13,7 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 		      const struct observed *observed, msec now, struct arena *arena,
 		      struct plan *ret_plan);
 
-/* The first status of a job: condition Created, every replica pending. It is in the arena; it may
- * point into the job. */
+/* A job's first status: Created, each replica pending. In the arena; it may point into the job. */
 void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 		     struct status *ret_status);
 

@@ -2,7 +2,6 @@
  * follows with the replica that failed first, how, and the consequences. */
 #pragma once
 
-#include "base/msec.h"
 #include "base/text.h"
 #include "reconcile/failure_text.h"
 #include "reconcile/plan.h"

@@ -2,8 +2,7 @@
  *
  * A restart is only a higher attempt number in the status: the old attempt becomes a leftover,
  * which the rest of the decision ends and removes. A replica that restarts alone has its own delay,
- * like a container in kubelet's CrashLoopBackOff, so a replica that fails repeatedly delays no
- * other. */
+ * like a container in kubelet's CrashLoopBackOff, and delays no other. */
 #include "reconcile/steps.h"
 
 #include "base/text.h"
@@ -23,8 +22,7 @@ static msec restart_waits_until(const struct decision *decision, const struct re
 	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
 }
 
-/* enableDynamicWorker: workers may be added and removed, so one that failed under Never is not
- * missed. */
+/* enableDynamicWorker: workers come and go, so one that failed under Never is not missed. */
 static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
 {
 	return decision->job->is_dynamic && replica->role->kind == ROLE_WORKER &&
@@ -56,18 +54,11 @@ static bool is_code_retryable(const struct replica *replica)
 
 static bool is_restartable(const struct replica *replica)
 {
-	if (text_equals(replica->status->reason, FAILURE_REFUSED))
+	enum restart_policy policy = replica->role->restart_policy;
+
+	if (policy == RESTART_NEVER || text_equals(replica->status->reason, FAILURE_REFUSED))
 		return false;
-	switch (replica->role->restart_policy) {
-	case RESTART_NEVER:
-		return false;
-	case RESTART_ON_FAILURE:
-	case RESTART_ALWAYS:
-		return true;
-	case RESTART_EXIT_CODE:
-		return is_code_retryable(replica);
-	}
-	return false;
+	return policy != RESTART_EXIT_CODE || is_code_retryable(replica);
 }
 
 /* The ended replicas found by one pass. */
@@ -79,8 +70,7 @@ struct answer {
 	int n_counted; /* number of restarts that count */
 };
 
-/* A Pod that another client deleted counts as ended from then on: its peers fail because of
- * that. */
+/* A Pod that another client deleted counts as ended: its peers fail because of that. */
 static msec replica_end_time_of(const struct decision *decision, const struct replica *replica)
 {
 	if (replica->is_disrupted && replica->object &&
@@ -99,8 +89,7 @@ static struct replica *earlier(const struct decision *decision, struct replica *
 		       : known;
 }
 
-/* On a cluster, a TFJob must not fail because others delete its Pods: draining a node is not the
- * program's fault. */
+/* On a cluster, a TFJob must not fail because others delete its Pods, as by draining a node. */
 static bool is_counted(const struct decision *decision, const struct replica *replica)
 {
 	return !decision->observed->traits.repeats_attempts || !replica->is_disrupted;
@@ -149,20 +138,13 @@ static msec schedule(const struct decision *decision, msec lived, int *recent)
 	return delay ? decision->now + delay : MSEC_UNSET;
 }
 
-static void add_restart_count(const struct decision *decision, struct text *text)
-{
-	text_addf(text, " (restart %d", decision->status->restarts);
-	if (decision->job->backoff_limit >= 0)
-		text_addf(text, " of %d", decision->job->backoff_limit);
-	text_add(text, ")");
-}
-
 /* "worker-1 exited with code 3 after 2s (attempt 0): restarting the whole job in 1s (restart 2 of
  * 3)" */
 static void report_replica_restart(struct decision *decision, const char *what_failed,
 				   const char *who, msec restart_at, bool is_one_counted)
 {
 	struct text sentence CLEANUP(text_done) = {0};
+	int limit = decision->job->backoff_limit;
 
 	text_addf(&sentence, "%s: restarting %s", what_failed, who);
 	if (restart_at != MSEC_UNSET) {
@@ -170,7 +152,10 @@ static void report_replica_restart(struct decision *decision, const char *what_f
 		text_add_duration(&sentence, restart_at - decision->now);
 	}
 	if (is_one_counted)
-		add_restart_count(decision, &sentence);
+		text_addf(&sentence, " (restart %d", decision->status->restarts);
+	if (is_one_counted && limit >= 0)
+		text_addf(&sentence, " of %d", limit);
+	text_add(&sentence, is_one_counted ? ")" : "");
 	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
@@ -283,8 +268,7 @@ static bool is_over_limit(const struct decision *decision, int n_more)
 	return limit >= 0 && decision->status->restarts + n_more > limit;
 }
 
-/* Restarts made by a node: a kubelet restarts the container of a TFJob's Pod in place. They are
- * counted like ours. */
+/* Restarts by a kubelet, of the container of a TFJob's Pod in place. They are counted like ours. */
 
 /* As if its last process were its only one. */
 static struct replica as_ended(const struct decision *decision, const struct replica *replica)

@@ -11,8 +11,7 @@
  * already written, its state. Texts are borrowed. */
 void replica_see(struct replica_status *replica, const struct observed_replica *seen);
 
-/* Index of a status by role and, in each role, by replica index, so that a replica is near the
- * first place searched. */
+/* Where each role begins in a status: a replica is near the first place searched. */
 struct replica_places {
 	const struct job *job;
 	const struct status *status;

@@ -1,8 +1,5 @@
-/* The line that `ps` shows of a job. */
 #include "reconcile/summary.h"
 
-#include "base/fields.h"
-#include "base/text.h"
 #include "reconcile/finish.h"
 #include "status/failure_words.h"
 
@@ -89,18 +86,17 @@ void summary_create(const struct job *job, const struct status *status, struct a
 }
 
 static const struct json_field summary_fields[] = {
-	{"state", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, state)},
-	{"roles", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, roles)},
-	{"message", FIELD_TEXT, FIELD_TOLERATED, offsetof(struct summary, message)},
-	{"running", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, running), 0, INT32_MAX},
-	{"wanted", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, wanted), 0, INT32_MAX},
-	{"restarts", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, restarts), 0, INT32_MAX},
-	{"exitCode", FIELD_INT, FIELD_TOLERATED, offsetof(struct summary, exit_code), -1,
-	 INT32_MAX},
-	{"finished", FIELD_FLAG, FIELD_TOLERATED, offsetof(struct summary, is_finished)},
-	{"startTime", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, start_time)},
-	{"completionTime", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, completion_time)},
-	{"expiresAt", FIELD_TIME, FIELD_TOLERATED, offsetof(struct summary, expires_at)},
+	FIELD(TEXT, TOLERATED, "state", summary, state),
+	FIELD(TEXT, TOLERATED, "roles", summary, roles),
+	FIELD(TEXT, TOLERATED, "message", summary, message),
+	FIELD(INT, TOLERATED, "running", summary, running, 0, INT32_MAX),
+	FIELD(INT, TOLERATED, "wanted", summary, wanted, 0, INT32_MAX),
+	FIELD(INT, TOLERATED, "restarts", summary, restarts, 0, INT32_MAX),
+	FIELD(INT, TOLERATED, "exitCode", summary, exit_code, -1, INT32_MAX),
+	FIELD(FLAG, TOLERATED, "finished", summary, is_finished),
+	FIELD(TIME, TOLERATED, "startTime", summary, start_time),
+	FIELD(TIME, TOLERATED, "completionTime", summary, completion_time),
+	FIELD(TIME, TOLERATED, "expiresAt", summary, expires_at),
 	{0},
 };
 

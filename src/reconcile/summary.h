@@ -1,15 +1,11 @@
-/* What a list of jobs shows of one job: a small JSON text stored with the job, so that `ps` reads
- * little. */
+/* What a list of jobs shows of one: a small JSON text stored with it: `ps` reads little. */
 #pragma once
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "spec/job.h"
 #include "status/status.h"
-
-#include <stdbool.h>
 
 struct summary {
 	const char *state; /* newest true condition: "Running", "Succeeded" …, "Pending" before the

@@ -3,8 +3,6 @@
 #include "base/line_text.h"
 #include "status/failure_words.h"
 
-#include <string.h>
-
 #define PATIENCE (15 * MSEC_PER_SECOND) /* with a node that should have ended a replica */
 
 /* A stopping replica is held up only by a reason that prevents its end. */

@@ -21,6 +21,5 @@ const char *waiting_reason_add_first(const struct status *status, const char *be
  * after all steps that begin and end attempts. */
 void waiting_reasons_find(struct decision *decision);
 
-/* Adds notes to the decision for new reasons. A reason whose wording changed slightly is not
- * reported again. */
+/* Adds notes for new reasons to the decision. A slightly other wording is not reported again. */
 void waiting_reasons_report(struct decision *decision);

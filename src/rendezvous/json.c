@@ -1,12 +1,7 @@
 #include "rendezvous/json.h"
 
-#include "base/fields.h"
 #include "base/names.h"
-#include "rendezvous/world.h"
 #include "rendezvous/world_failure.h"
-#include "spec/limits.h"
-
-#include <string.h>
 
 #define LONGEST_TIME (30LL * 24 * 3600 * MSEC_PER_SECOND)
 
@@ -66,118 +61,87 @@ static bool is_uid_or_empty(const char *text)
 /* All of it comes from other machines or from a file. */
 
 static const struct json_field order_fields[] = {
-	{"order", FIELD_WORD, FIELD_NEEDED, offsetof(struct member_order, order),
-	 FIELD_WORDS(rendezvous_order_words)},
-	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_order, generation), 0,
-	 LIMIT_RESTARTS},
-	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct member_order, reason),
-	 FIELD_WORDS(world_reason_words)},
-	{"verdict", FIELD_WORD, FIELD_NEEDED, offsetof(struct member_order, verdict),
-	 FIELD_WORDS(rendezvous_verdict_words)},
-	{"isSetAside", FIELD_FLAG, FIELD_TOLERATED, offsetof(struct member_order, is_excluded)},
-	{"isLast", FIELD_FLAG, FIELD_TOLERATED, offsetof(struct member_order, is_last)},
+	FIELD(WORD, NEEDED, "order", member_order, order, FIELD_WORDS(rendezvous_order_words)),
+	FIELD(LONG, NEEDED, "generation", member_order, generation, 0, LIMIT_RESTARTS),
+	FIELD(WORD, NEEDED, "reason", member_order, reason, FIELD_WORDS(world_reason_words)),
+	FIELD(WORD, NEEDED, "verdict", member_order, verdict,
+	      FIELD_WORDS(rendezvous_verdict_words)),
+	FIELD(FLAG, TOLERATED, "isSetAside", member_order, is_excluded),
+	FIELD(FLAG, TOLERATED, "isLast", member_order, is_last),
 	{0},
 };
 
 static const struct json_field terms_fields[] = {
-	{"min", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, min), 1, LIMIT_MEMBERS},
-	{"max", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, max), 1, LIMIT_MEMBERS},
-	{"unit", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, unit), 1, LIMIT_MEMBERS},
-	{"joinTime", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_terms, join_time), 0,
-	 LONGEST_TIME},
-	{"lastCall", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_terms, last_call), 0,
-	 LONGEST_TIME},
-	{"maxRestarts", FIELD_INT, FIELD_NEEDED, offsetof(struct member_terms, restarts.most), -1,
-	 LIMIT_RESTARTS},
-	{"restartWindow", FIELD_LONG, FIELD_OPTIONAL,
-	 offsetof(struct member_terms, restarts.window), 0, LONGEST_TIME},
-	{"maxNoProgress", FIELD_INT, FIELD_OPTIONAL,
-	 offsetof(struct member_terms, restarts.max_no_progress), 0, LIMIT_RESTARTS},
+	FIELD(INT, NEEDED, "min", member_terms, min, 1, LIMIT_MEMBERS),
+	FIELD(INT, NEEDED, "max", member_terms, max, 1, LIMIT_MEMBERS),
+	FIELD(INT, NEEDED, "unit", member_terms, unit, 1, LIMIT_MEMBERS),
+	FIELD(LONG, NEEDED, "joinTime", member_terms, join_time, 0, LONGEST_TIME),
+	FIELD(LONG, NEEDED, "lastCall", member_terms, last_call, 0, LONGEST_TIME),
+	FIELD(INT, NEEDED, "maxRestarts", member_terms, restarts.most, -1, LIMIT_RESTARTS),
+	FIELD(LONG, OPTIONAL, "restartWindow", member_terms, restarts.window, 0, LONGEST_TIME),
+	FIELD(INT, OPTIONAL, "maxNoProgress", member_terms, restarts.max_no_progress, 0,
+	      LIMIT_RESTARTS),
 	{0},
 };
 
 static const struct json_field report_fields[] = {
-	{"key", FIELD_TEXT, FIELD_OPTIONAL, offsetof(struct member_report, key),
-	 .accepts = name_is_uid, .wanted = "a UUID"},
-	{"call", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct member_report, call), 0, LIMIT_STEP},
-	{"nodeRank", FIELD_INT, FIELD_NEEDED, offsetof(struct member_report, node_rank), 0,
-	 LIMIT_MEMBERS},
-	{"rank", FIELD_INT, FIELD_TOLERATED, offsetof(struct member_report, last_rank), -1,
-	 LIMIT_MEMBERS - 1},
-	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_report, generation), 0,
-	 LIMIT_RESTARTS},
-	{"activity", FIELD_WORD, FIELD_NEEDED, offsetof(struct member_report, activity),
-	 FIELD_WORDS(member_activity_words)},
-	{"drains", FIELD_FLAG, FIELD_NEEDED, offsetof(struct member_report, drains)},
-	{"hasLeft", FIELD_FLAG, FIELD_NEEDED, offsetof(struct member_report, has_left)},
-	{"progress", FIELD_LONG, FIELD_OPTIONAL, offsetof(struct member_report, progress), 0,
-	 LIMIT_STEP},
-	{"known", FIELD_STRUCT, FIELD_NEEDED, offsetof(struct member_report, known),
-	 .fields = order_fields},
+	FIELD(TEXT, OPTIONAL, "key", member_report, key, .accepts = name_is_uid,
+	      .wanted = "a UUID"),
+	FIELD(LONG, OPTIONAL, "call", member_report, call, 0, LIMIT_STEP),
+	FIELD(INT, NEEDED, "nodeRank", member_report, node_rank, 0, LIMIT_MEMBERS),
+	FIELD(INT, TOLERATED, "rank", member_report, last_rank, -1, LIMIT_MEMBERS - 1),
+	FIELD(LONG, NEEDED, "generation", member_report, generation, 0, LIMIT_RESTARTS),
+	FIELD(WORD, NEEDED, "activity", member_report, activity,
+	      FIELD_WORDS(member_activity_words)),
+	FIELD(FLAG, NEEDED, "drains", member_report, drains),
+	FIELD(FLAG, NEEDED, "hasLeft", member_report, has_left),
+	FIELD(LONG, OPTIONAL, "progress", member_report, progress, 0, LIMIT_STEP),
+	FIELD(STRUCT, NEEDED, "known", member_report, known, .fields = order_fields),
 	{0},
 };
 
 static const struct json_field request_fields[] = {
-	{"uid", FIELD_TEXT, FIELD_NEEDED, offsetof(struct member_request, uid),
-	 .accepts = is_uid_or_empty, .wanted = "a UUID, or empty"},
-	{"", FIELD_PART, FIELD_OPTIONAL, offsetof(struct member_request, terms),
-	 .fields = terms_fields},
-	{"offer", FIELD_VALUE, FIELD_NEEDED, offsetof(struct member_request, offer), OFFER},
-	{"livenessPort", FIELD_INT, FIELD_OPTIONAL, offsetof(struct member_request, liveness_port),
-	 0, UINT16_MAX},
-	{"", FIELD_PART, FIELD_OPTIONAL, offsetof(struct member_request, report),
-	 .fields = report_fields},
-	{"world", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_request, world), 0,
-	 LIMIT_RESTARTS},
-	{"failure", FIELD_VALUE, FIELD_OPTIONAL, offsetof(struct member_request, failure), FAILURE},
-	{"knownFailure", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_request, known_failure),
-	 0, LIMIT_RESTARTS},
+	FIELD(TEXT, NEEDED, "uid", member_request, uid, .accepts = is_uid_or_empty,
+	      .wanted = "a UUID, or empty"),
+	FIELD(PART, OPTIONAL, "", member_request, terms, .fields = terms_fields),
+	FIELD(VALUE, NEEDED, "offer", member_request, offer, OFFER),
+	FIELD(INT, OPTIONAL, "livenessPort", member_request, liveness_port, 0, UINT16_MAX),
+	FIELD(PART, OPTIONAL, "", member_request, report, .fields = report_fields),
+	FIELD(LONG, NEEDED, "world", member_request, world, 0, LIMIT_RESTARTS),
+	FIELD(VALUE, OPTIONAL, "failure", member_request, failure, FAILURE),
+	FIELD(LONG, NEEDED, "knownFailure", member_request, known_failure, 0, LIMIT_RESTARTS),
 	{0},
 };
 
 static const struct json_field answer_fields[] = {
-	{"uid", FIELD_TEXT, FIELD_NEEDED, offsetof(struct member_answer, uid),
-	 .accepts = is_uid_or_empty, .wanted = "a UUID, or empty"},
-	{"restarts", FIELD_INT, FIELD_NEEDED, offsetof(struct member_answer, restarts), 0,
-	 LIMIT_RESTARTS},
-	{"failureNumber", FIELD_LONG, FIELD_NEEDED, offsetof(struct member_answer, failure_number),
-	 0, LIMIT_RESTARTS},
-	{"order", FIELD_STRUCT, FIELD_NEEDED, offsetof(struct member_answer, order),
-	 .fields = order_fields},
-	{"joined", FIELD_INT, FIELD_OPTIONAL, offsetof(struct member_answer, n_joined), 0,
-	 LIMIT_MEMBERS},
-	{"failure", FIELD_VALUE, FIELD_OPTIONAL, offsetof(struct member_answer, failure), FAILURE},
+	FIELD(TEXT, NEEDED, "uid", member_answer, uid, .accepts = is_uid_or_empty,
+	      .wanted = "a UUID, or empty"),
+	FIELD(INT, NEEDED, "restarts", member_answer, restarts, 0, LIMIT_RESTARTS),
+	FIELD(LONG, NEEDED, "failureNumber", member_answer, failure_number, 0, LIMIT_RESTARTS),
+	FIELD(STRUCT, NEEDED, "order", member_answer, order, .fields = order_fields),
+	FIELD(INT, OPTIONAL, "joined", member_answer, n_joined, 0, LIMIT_MEMBERS),
+	FIELD(VALUE, OPTIONAL, "failure", member_answer, failure, FAILURE),
 	{0},
 };
 
 static const struct json_field budget_fields[] = {
-	{"end", FIELD_WORD, FIELD_NEEDED, offsetof(struct restart_budget, end),
-	 FIELD_WORDS(restart_budget_end_words)},
-	{"charged", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_charged), 0,
-	 LIMIT_RESTARTS},
-	{"fruitless", FIELD_INT, FIELD_NEEDED, offsetof(struct restart_budget, n_no_progress), 0,
-	 LIMIT_RESTARTS},
-	{"progress", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, progress), 0,
-	 LIMIT_STEP},
-	{"failedAt", FIELD_LONG, FIELD_NEEDED, offsetof(struct restart_budget, failed_at), 0,
-	 LIMIT_STEP},
+	FIELD(WORD, NEEDED, "end", restart_budget, end, FIELD_WORDS(restart_budget_end_words)),
+	FIELD(INT, NEEDED, "charged", restart_budget, n_charged, 0, LIMIT_RESTARTS),
+	FIELD(INT, NEEDED, "fruitless", restart_budget, n_no_progress, 0, LIMIT_RESTARTS),
+	FIELD(LONG, NEEDED, "progress", restart_budget, progress, 0, LIMIT_STEP),
+	FIELD(LONG, NEEDED, "failedAt", restart_budget, failed_at, 0, LIMIT_STEP),
 	{0},
 };
 
 static const struct json_field record_fields[] = {
-	{"generation", FIELD_LONG, FIELD_NEEDED, offsetof(struct rendezvous, world.generation), 0,
-	 LIMIT_RESTARTS},
-	{"worldReason", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, world.reason),
-	 FIELD_WORDS(world_reason_words)},
-	{"goesOn", FIELD_FLAG, FIELD_NEEDED, offsetof(struct rendezvous, goes_on)},
-	{"restarts", FIELD_INT, FIELD_NEEDED, offsetof(struct rendezvous, n_restarts), 0,
-	 LIMIT_RESTARTS},
-	{"reason", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, reason),
-	 FIELD_WORDS(world_reason_words)},
-	{"verdict", FIELD_WORD, FIELD_NEEDED, offsetof(struct rendezvous, verdict),
-	 FIELD_WORDS(rendezvous_verdict_words)},
-	{"budget", FIELD_STRUCT, FIELD_NEEDED, offsetof(struct rendezvous, budget),
-	 .fields = budget_fields},
+	FIELD(LONG, NEEDED, "generation", rendezvous, world.generation, 0, LIMIT_RESTARTS),
+	FIELD(WORD, NEEDED, "worldReason", rendezvous, world.reason,
+	      FIELD_WORDS(world_reason_words)),
+	FIELD(FLAG, NEEDED, "goesOn", rendezvous, goes_on),
+	FIELD(INT, NEEDED, "restarts", rendezvous, n_restarts, 0, LIMIT_RESTARTS),
+	FIELD(WORD, NEEDED, "reason", rendezvous, reason, FIELD_WORDS(world_reason_words)),
+	FIELD(WORD, NEEDED, "verdict", rendezvous, verdict, FIELD_WORDS(rendezvous_verdict_words)),
+	FIELD(STRUCT, NEEDED, "budget", rendezvous, budget, .fields = budget_fields),
 	{0},
 };
 
@@ -207,38 +171,32 @@ static const char *duration_text(msec duration, struct arena *arena)
 	return arena_copy_text(arena, text_of(&text));
 }
 
-static const char *size_text(const struct member_terms *terms, struct arena *arena)
-{
-	return arena_format(arena, "%d:%d", terms->min, terms->max);
-}
-
-static const char *differing(const char *option, const char *of_job, const char *given,
-			     struct arena *arena)
-{
-	return arena_format(arena, "%s is %s on the server and %s on this machine", option, of_job,
-			    given);
-}
-
 const char *member_terms_differ(const struct member_terms *of_job, const struct member_terms *given,
 				struct arena *arena)
 {
 	const struct restart_terms *a = &of_job->restarts, *b = &given->restarts;
+	const struct {
+		const char *option;
+		bool differs;
+		const char *of_job, *given;
+	} rows[] = {
+		{"--nnodes", of_job->min != given->min || of_job->max != given->max,
+		 arena_format(arena, "%d:%d", of_job->min, of_job->max),
+		 arena_format(arena, "%d:%d", given->min, given->max)},
+		{"--node-unit", of_job->unit != given->unit, number_text(of_job->unit, arena),
+		 number_text(given->unit, arena)},
+		{"--max-restarts", a->most != b->most, number_text(a->most, arena),
+		 number_text(b->most, arena)},
+		{"--restart-window", a->window != b->window, duration_text(a->window, arena),
+		 duration_text(b->window, arena)},
+		{"--max-no-progress", a->max_no_progress != b->max_no_progress,
+		 number_text(a->max_no_progress, arena), number_text(b->max_no_progress, arena)},
+	};
 
-	if (of_job->min != given->min || of_job->max != given->max)
-		return differing("--nnodes", size_text(of_job, arena), size_text(given, arena),
-				 arena);
-	if (of_job->unit != given->unit)
-		return differing("--node-unit", number_text(of_job->unit, arena),
-				 number_text(given->unit, arena), arena);
-	if (a->most != b->most)
-		return differing("--max-restarts", number_text(a->most, arena),
-				 number_text(b->most, arena), arena);
-	if (a->window != b->window)
-		return differing("--restart-window", duration_text(a->window, arena),
-				 duration_text(b->window, arena), arena);
-	if (a->max_no_progress != b->max_no_progress)
-		return differing("--max-no-progress", number_text(a->max_no_progress, arena),
-				 number_text(b->max_no_progress, arena), arena);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].differs)
+			return arena_format(arena, "%s is %s on the server and %s on this machine",
+					    rows[i].option, rows[i].of_job, rows[i].given);
 	return NULL;
 }
 
@@ -308,9 +266,9 @@ static int read_member(const struct json *entry, struct arena *arena, struct wor
 	int rc = read_offer(json_at(entry, 1), arena, &offer, err);
 
 	*member = (struct world_member){
-		.id = (char *) arena_copy_text(arena, id),
-		.offer = (char *) offer,
-		.key = (char *) arena_copy_text(arena, json_as_string(json_at(entry, 3), NULL)),
+		.id = arena_copy_text(arena, id),
+		.offer = offer,
+		.key = arena_copy_text(arena, json_as_string(json_at(entry, 3), NULL)),
 	};
 	return rc;
 }

@@ -28,10 +28,8 @@
  * milliseconds, and present only if restarts have a window. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "rendezvous/member.h"
 #include "status/status.h"

@@ -223,8 +223,7 @@ void member_lost_call(struct member *member, size_t place, instant now)
 	call->is_open = false;
 	call->number = 0;
 	member->n_lost++;
-	/* Immediately, then after growing pauses: a restarted server waits for its members only for
-	 * one lease. */
+	/* Immediately, then after growing pauses: a restarted server waits for one lease. */
 	member->next_at =
 		instant_add(now, backoff_pause(FIRST_PAUSE, LONGEST_PAUSE, member->n_lost - 1));
 	if (call->told.has_left) /* the server will notice by itself */

@@ -1,15 +1,10 @@
-/* A step applies an event to the members. Then the world's next state is derived from the members,
- * whatever the event was. */
+/* A step applies an event to the members; the world's next state follows from them alone. */
 #include "rendezvous/rendezvous.h"
 
-#include "base/mem.h"
-#include "spec/limits.h"
 #include "status/restart_delay.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT] = {
 	[RENDEZVOUS_WAITING] = "waiting", [RENDEZVOUS_GATHERING] = "gathering",
@@ -35,6 +30,96 @@ const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
 #define LOSS_TIME MSEC_PER_SECOND
 /* A server that looks at the leases so much too late was away itself. */
 #define RENDEZVOUS_PAUSE MSEC_PER_SECOND
+
+/* Members. */
+
+static void member_free(struct member_entry *member)
+{
+	free(member->id);
+	free(member->offer);
+	free(member->key);
+	free(member);
+}
+
+/* The position of the id, or the position to insert it at. */
+static size_t member_place_of(const struct member_table *table, const char *id)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(table->members[middle]->id, id) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct member_entry *member_table_find(const struct member_table *table, const char *id)
+{
+	size_t place = member_place_of(table, id);
+	bool is_there = place < table->count && strcmp(table->members[place]->id, id) == 0;
+
+	return is_there ? table->members[place] : NULL;
+}
+
+/* The member must be new; it is the last to arrive. */
+static struct member_entry *member_table_add(struct member_table *table, const char *id)
+{
+	size_t place = member_place_of(table, id);
+	struct member_entry *member = mem_new(sizeof(*member));
+
+	member->id = mem_copy_text(id);
+	member->number = table->n_ever++;
+	member->rank = -1;
+	member->acknowledge_by = INSTANT_NEVER;
+	mem_grow(&table->members, &table->capacity, table->count, sizeof(struct member_entry *));
+	memmove(table->members + place + 1, table->members + place,
+		(table->count - place) * sizeof(struct member_entry *));
+	table->members[place] = member;
+	table->count++;
+	return member;
+}
+
+static void member_table_remove(struct member_table *table, struct member_entry *member)
+{
+	size_t place = member_place_of(table, member->id);
+
+	table->count--;
+	memmove(table->members + place, table->members + place + 1,
+		(table->count - place) * sizeof(struct member_entry *));
+	member_free(member);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct member_entry *left = *(struct member_entry *const *) a;
+	const struct member_entry *right = *(struct member_entry *const *) b;
+
+	if (left->is_excluded != right->is_excluded)
+		return left->is_excluded ? 1 : -1;
+	if (left->node_rank != right->node_rank)
+		return left->node_rank < right->node_rank ? -1 : 1;
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* The members that may be in a next world, by arrival; excluded ones last. Caller frees. */
+static struct member_entry **member_table_candidates(const struct member_table *table,
+						     size_t *ret_count)
+{
+	struct member_entry **candidates =
+		mem_new_array(table->count + 1, sizeof(struct member_entry *));
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (!table->members[i]->is_leaving)
+			candidates[count++] = table->members[i];
+	qsort(candidates, count, sizeof(struct member_entry *), compare_places);
+	*ret_count = count;
+	return candidates;
+}
 
 /* Size of a world for this many candidates; 0: too few. */
 static size_t world_size_of(const struct rendezvous_settings *settings, size_t n_candidates)
@@ -82,8 +167,10 @@ void rendezvous_free(struct rendezvous *rendezvous)
 		return;
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		detach(rendezvous, rendezvous->members.members[i], false);
-	member_table_done(&rendezvous->members);
-	world_done(&rendezvous->world);
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		member_free(rendezvous->members.members[i]);
+	free(rendezvous->members.members);
+	arena_free(rendezvous->world.arena);
 	free(rendezvous);
 }
 
@@ -118,23 +205,22 @@ static int64_t next_generation(const struct rendezvous *rendezvous)
 static void form_world(struct rendezvous *rendezvous, struct member_entry *const *members,
 		       size_t count, instant now)
 {
-	struct world world = {
+	struct world_member *list CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*list));
+	const struct world world = {
 		.generation = next_generation(rendezvous),
 		.formed_at = now,
 		.reason = rendezvous->goes_on ? WORLD_GREW : rendezvous->reason,
-		.members = mem_new_array(count, sizeof(*world.members)),
+		.members = list,
 		.n_members = count,
 	};
 
 	clear_member_ranks(rendezvous);
 	for (size_t i = 0; i < count; i++) {
-		world.members[i].id = mem_copy_text(members[i]->id);
-		world.members[i].offer = mem_copy_text(members[i]->offer);
-		world.members[i].key = mem_copy_text(members[i]->key);
+		list[i] = (struct world_member){members[i]->id, members[i]->offer, members[i]->key};
 		members[i]->rank = (int) i;
 	}
-	world_done(&rendezvous->world);
-	rendezvous->world = world;
+	arena_free(rendezvous->world.arena);
+	rendezvous->world = world_copy(&world);
 	rendezvous->goes_on = rendezvous->has_formed = true;
 	rendezvous->awaits_last_call = false;
 	rendezvous->version++;
@@ -306,8 +392,7 @@ static void renew_member_lease(struct rendezvous *rendezvous, struct member_entr
 	expect(rendezvous, member, instant_add(now, rendezvous->settings.lease));
 }
 
-/* A world that this server does not know cannot continue, because its members do not agree on who
- * is in it. */
+/* A world that this server does not know cannot continue: its members disagree on who is in it. */
 static void adopt_newest_generation(struct rendezvous *rendezvous, int64_t generation, instant now)
 {
 	if (generation < next_generation(rendezvous))
@@ -450,12 +535,15 @@ static void fail_current_world(struct rendezvous *rendezvous, instant now)
 /* Size of a world without the excluded members; 0: too few. */
 static size_t size_without_excluded(const struct rendezvous *rendezvous)
 {
-	return world_size_of(&rendezvous->settings,
-			     member_table_count_preferred(&rendezvous->members));
+	const struct member_table *table = &rendezvous->members;
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		count += !table->members[i]->is_leaving && !table->members[i]->is_excluded;
+	return world_size_of(&rendezvous->settings, count);
 }
 
-/* Also if its world has ended and another has begun: the failure that ended it may have been a
- * consequence. */
+/* Also if another world has begun: the failure that ended its world may be a consequence. */
 static void blame(struct rendezvous *rendezvous, struct member_entry *member,
 		  const struct rendezvous_event *event, instant now)
 {
@@ -539,16 +627,6 @@ static int apply_member_event(struct rendezvous *rendezvous, const struct rendez
 	return 0;
 }
 
-static int handle_rendezvous_event(struct rendezvous *rendezvous,
-				   const struct rendezvous_event *event, instant now,
-				   struct err *err)
-{
-	if (event->type == RENDEZVOUS_TIME)
-		return 0;
-	return event->type == RENDEZVOUS_JOIN ? join(rendezvous, event, now, err)
-					      : apply_member_event(rendezvous, event, now, err);
-}
-
 /* The world's next state. */
 
 static void gather(struct rendezvous *rendezvous, struct member_entry *const *candidates,
@@ -602,8 +680,7 @@ static void update_phase(struct rendezvous *rendezvous, instant now)
 	    !(rendezvous->is_unsettled || instant_has_come(rendezvous->phase_ends, now)))
 		return;
 	rendezvous->is_unsettled = false;
-	/* A member that left after its workers succeeded is no longer a member, but is not
-	 * missed. */
+	/* One that left after its workers succeeded is no member, but not missed. */
 	for (size_t i = 0; i < rendezvous->members.count; i++) {
 		n_at_work += is_at_work(rendezvous->members.members[i]);
 		awaits_any |= rendezvous->members.members[i]->is_awaited;
@@ -653,10 +730,13 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 		    instant now, struct err *err)
 {
 	int64_t version = rendezvous->version;
-	int rc = handle_rendezvous_event(rendezvous, event, now,
-					 err); /* a member that calls is not silent */
+	int rc = 0;
 
-	remove_silent(rendezvous, now);
+	if (event->type == RENDEZVOUS_JOIN)
+		rc = join(rendezvous, event, now, err);
+	else if (event->type != RENDEZVOUS_TIME)
+		rc = apply_member_event(rendezvous, event, now, err);
+	remove_silent(rendezvous, now); /* a member that has called is not silent */
 	update_phase(rendezvous, now);
 	if (version != rendezvous->version)
 		require_acknowledgement(rendezvous, now);
@@ -768,107 +848,5 @@ size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)
 
 		count += !member->is_leaving && !member->is_awaited;
 	}
-	return count;
-}
-
-static void member_free(struct member_entry *member)
-{
-	free(member->id);
-	free(member->offer);
-	free(member->key);
-	free(member);
-}
-
-void member_table_done(struct member_table *table)
-{
-	for (size_t i = 0; i < table->count; i++)
-		member_free(table->members[i]);
-	free(table->members);
-	*table = (struct member_table){0};
-}
-
-/* The position of the id, or the position to insert it at. */
-static size_t member_place_of(const struct member_table *table, const char *id)
-{
-	size_t low = 0, high = table->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(table->members[middle]->id, id) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct member_entry *member_table_find(const struct member_table *table, const char *id)
-{
-	size_t place = member_place_of(table, id);
-	bool is_there = place < table->count && strcmp(table->members[place]->id, id) == 0;
-
-	return is_there ? table->members[place] : NULL;
-}
-
-struct member_entry *member_table_add(struct member_table *table, const char *id)
-{
-	size_t place = member_place_of(table, id);
-	struct member_entry *member = mem_new(sizeof(*member));
-
-	member->id = mem_copy_text(id);
-	member->number = table->n_ever++;
-	member->rank = -1;
-	member->acknowledge_by = INSTANT_NEVER;
-	mem_grow(&table->members, &table->capacity, table->count, sizeof(struct member_entry *));
-	memmove(table->members + place + 1, table->members + place,
-		(table->count - place) * sizeof(struct member_entry *));
-	table->members[place] = member;
-	table->count++;
-	return member;
-}
-
-void member_table_remove(struct member_table *table, struct member_entry *member)
-{
-	size_t place = member_place_of(table, member->id);
-
-	table->count--;
-	memmove(table->members + place, table->members + place + 1,
-		(table->count - place) * sizeof(struct member_entry *));
-	member_free(member);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct member_entry *left = *(struct member_entry *const *) a;
-	const struct member_entry *right = *(struct member_entry *const *) b;
-
-	if (left->is_excluded != right->is_excluded)
-		return left->is_excluded ? 1 : -1;
-	if (left->node_rank != right->node_rank)
-		return left->node_rank < right->node_rank ? -1 : 1;
-	return left->number < right->number ? -1 : left->number > right->number;
-}
-
-struct member_entry **member_table_candidates(const struct member_table *table, size_t *ret_count)
-{
-	struct member_entry **candidates =
-		mem_new_array(table->count + 1, sizeof(struct member_entry *));
-	size_t count = 0;
-
-	for (size_t i = 0; i < table->count; i++)
-		if (!table->members[i]->is_leaving)
-			candidates[count++] = table->members[i];
-	qsort(candidates, count, sizeof(struct member_entry *), compare_places);
-	*ret_count = count;
-	return candidates;
-}
-
-size_t member_table_count_preferred(const struct member_table *table)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < table->count; i++)
-		count += !table->members[i]->is_leaving && !table->members[i]->is_excluded;
 	return count;
 }

@@ -26,13 +26,8 @@
 #include "base/err.h"
 #include "base/instant.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "rendezvous/restart_budget.h"
 #include "rendezvous/world.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The terms that all members of a job must agree on. */
 struct member_terms {
@@ -45,8 +40,7 @@ struct member_terms {
 
 struct rendezvous_settings {
 	struct member_terms terms;
-	msec lease; /* a member that is silent, or does not acknowledge its order, for this long is
-		       lost */
+	msec lease; /* a member that is silent, or ignores its order, so long is lost */
 	/* A member with an attachment is removed, because it has left or is
 	 * lost. NULL: there are none. */
 	void (*on_removed)(void *attachment, bool is_lost);
@@ -74,8 +68,7 @@ enum rendezvous_verdict {
 extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
 
 enum rendezvous_event_type {
-	RENDEZVOUS_JOIN, /* a member joins, or is heard of again; its offer counts from the next
-			    world on */
+	RENDEZVOUS_JOIN, /* a member joins, or calls; its offer counts from the next world on */
 	RENDEZVOUS_LOST, /* its agent no longer exists */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers succeeded */
@@ -95,8 +88,7 @@ struct rendezvous_event {
 	int64_t progress; /* for JOIN: the highest step that its workers reached */
 	int64_t newest; /* for JOIN: generation of the newest world that it knows; 0: none */
 	int last_rank; /* for JOIN: its rank in that world; -1: unknown */
-	const char *key; /* for JOIN: the secret of its agent, which no later call may lack; NULL:
-			    none */
+	const char *key; /* for JOIN: its agent's secret, which no later call may lack; or NULL */
 	int64_t call; /* for JOIN: number of the member's call; 0: unknown */
 	int node_rank; /* for JOIN: the wanted rank; equal for all members: order of arrival */
 	bool has_acknowledged; /* for JOIN: it has its order (rendezvous_order_for) */
@@ -153,18 +145,8 @@ struct member_table {
 	int64_t n_ever;
 };
 
-void member_table_done(struct member_table *table);
 /* NULL: none. Valid until it is removed. */
 struct member_entry *member_table_find(const struct member_table *table, const char *id);
-/* Adds a member that must be new; it is the last to arrive. */
-struct member_entry *member_table_add(struct member_table *table, const char *id);
-void member_table_remove(struct member_table *table, struct member_entry *member);
-/* The members that may be in another world, in order of arrival; excluded ones come last. Caller
- * frees. */
-struct member_entry **member_table_candidates(const struct member_table *table,
-					      size_t *ret_count) MUST_USE;
-/* The number of those that are not excluded. */
-size_t member_table_count_preferred(const struct member_table *table);
 
 /* Others only read it. */
 struct rendezvous {
@@ -184,8 +166,7 @@ struct rendezvous {
 	instant charged_at; /* time of the last restart; INSTANT_UNSET: none, or given back */
 	struct restart_budget budget;
 	int64_t failed_world; /* generation of the last failed world */
-	int64_t newest; /* newest generation known to a member; higher than the world's after the
-			   record was lost */
+	int64_t newest; /* newest one known to a member; above the world's after a lost record */
 	int64_t first_known; /* the newest one that this server learned first; 0: none */
 	instant all_found_at; /* each member that is not lost has called this server by then */
 	bool has_formed; /* a world, and not only restored one */

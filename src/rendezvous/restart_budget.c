@@ -1,7 +1,5 @@
 #include "rendezvous/restart_budget.h"
 
-#include <string.h>
-
 const char *const restart_budget_end_words[RESTARTS_END_COUNT] = {
 	[RESTARTS_LEFT] = "left",
 	[RESTARTS_SPENT] = "spent",

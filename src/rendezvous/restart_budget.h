@@ -14,9 +14,6 @@
 #include "base/own.h"
 #include "spec/limits.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct restart_terms {
 	int most; /* restarts; negative: no limit */
 	msec window; /* 0: none; otherwise `most` is at most LIMIT_TIMED_RESTARTS */

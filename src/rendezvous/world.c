@@ -4,8 +4,6 @@
 #include "spec/limits.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const world_reason_words[WORLD_REASON_COUNT] = {
 	[WORLD_FIRST] = "first",
@@ -27,27 +25,18 @@ const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
 	[WORLD_FORGOTTEN] = "the server was restarted with an older state",
 };
 
-void world_done(struct world *world)
-{
-	for (size_t i = 0; i < world->n_members; i++) {
-		free(world->members[i].id);
-		free(world->members[i].offer);
-		free(world->members[i].key);
-	}
-	free(world->members);
-	*world = (struct world){0};
-}
-
 struct world world_copy(const struct world *world)
 {
 	struct world copy = *world;
 
-	copy.members = mem_new_array(world->n_members, sizeof(*copy.members));
-	for (size_t i = 0; i < world->n_members; i++) {
-		copy.members[i].id = mem_copy_text(world->members[i].id);
-		copy.members[i].offer = mem_copy_text(world->members[i].offer);
-		copy.members[i].key = mem_copy_text(world->members[i].key);
-	}
+	copy.arena = arena_new();
+	copy.members = arena_take_array(copy.arena, world->n_members, sizeof(*copy.members));
+	for (size_t i = 0; i < world->n_members; i++)
+		copy.members[i] = (struct world_member){
+			.id = arena_copy_text(copy.arena, world->members[i].id),
+			.offer = arena_copy_text(copy.arena, world->members[i].offer),
+			.key = arena_copy_text(copy.arena, world->members[i].key),
+		};
 	return copy;
 }
 
@@ -90,14 +79,11 @@ static bool are_ports(const struct json *list)
 	       json_count(list) <= offer_port_count(LIMIT_PROCESSES);
 }
 
-#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-/* Labels of RFC 1123, 2.1, in which names of machines also have '_'. An IPv4 address is one, too.
- */
+/* Labels of RFC 1123, 2.1; names of machines also have '_'. An IPv4 address is one, too. */
 static bool is_dns_name(const char *name)
 {
 	for (;; name++) {
-		size_t len = strspn(name, LETTERS_AND_DIGITS "-_");
+		size_t len = strspn(name, NAME_LETTERS NAME_DIGITS "-_");
 
 		if (len == 0 || len > DNS_LABEL_MAX || name[0] == '-' || name[len - 1] == '-')
 			return false;
@@ -116,7 +102,7 @@ static bool is_ipv6_address(const char *text)
 	const char *zone = text + len;
 
 	return inet_pton(AF_INET6, address, &parsed) == 1 &&
-	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, LETTERS_AND_DIGITS "-_.")]));
+	       (!*zone || (zone[1] && !zone[1 + strspn(zone + 1, NAME_LETTERS NAME_DIGITS "-_.")]));
 }
 
 int offer_read(const char *text, struct arena *arena, struct offer *ret_offer, struct err *err)

@@ -2,17 +2,11 @@
  * leads to a new world, of a higher generation. */
 #pragma once
 
-#include "base/err.h"
 #include "base/instant.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/tf_cluster.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Why there is a world, or why it ended. */
 enum world_reason {
@@ -30,9 +24,9 @@ extern const char *const world_reason_words[WORLD_REASON_COUNT]; /* "first", "gr
 extern const char *const world_reason_sentences[WORLD_REASON_COUNT];
 
 struct world_member {
-	char *id;
-	char *offer; /* what its peers need to know about it, in the agents' format */
-	char *key; /* of its calls, for the server alone; NULL: none */
+	const char *id;
+	const char *offer; /* what its peers need to know about it, in the agents' format */
+	const char *key; /* of its calls, for the server alone; NULL: none */
 	bool is_there; /* of a record that was read: it is still a member */
 };
 
@@ -42,9 +36,10 @@ struct world {
 	enum world_reason reason;
 	struct world_member *members; /* by rank */
 	size_t n_members;
+	struct arena *arena; /* of the members; NULL: they are borrowed */
 };
 
-void world_done(struct world *world);
+/* A copy with an arena of its own, which the caller frees. */
 struct world world_copy(const struct world *world) MUST_USE;
 /* The rank of this member; -1: not in this world. */
 int world_rank(const struct world *world, const char *id);

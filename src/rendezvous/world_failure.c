@@ -5,8 +5,6 @@
 #include "status/failure_words.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_CONSEQUENCES 32
 #define MOST_OF_CONSEQUENCE 200 /* bytes */

@@ -8,12 +8,8 @@
 #pragma once
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "status/status.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Zero it to begin. */
 struct world_failure {

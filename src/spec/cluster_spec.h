@@ -13,8 +13,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stddef.h>
-
 struct spec_task {
 	const char *job; /* its name */
 	int index;
@@ -51,11 +49,9 @@ int cluster_spec_read(const char *text, struct faults *faults,
 int cluster_spec_read_tf_config(const char *text, struct faults *faults,
 				struct cluster_spec **ret_spec) MUST_USE;
 
-void cluster_spec_free(struct cluster_spec *spec); /* NULL is fine */
-void cluster_spec_cleanup(struct cluster_spec **spec);
+void cluster_spec_cleanup(struct cluster_spec **spec); /* NULL is fine */
 
-/* Sets our task. ERR_NOT_FOUND when the cluster has no such task: the sentence lists the existing
- * jobs, or indices. */
+/* Sets our task. ERR_NOT_FOUND lists the jobs, or indices, that the cluster has. */
 int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int index,
 			 struct err *err) MUST_USE;
 
@@ -63,8 +59,7 @@ int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int in
 const struct spec_job *cluster_spec_job(const struct cluster_spec *spec, const char *name);
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index);
-/* The fault of the address of a task, as a sentence; NULL: none. *ret_offset is the byte of the
- * fault. */
+/* The fault of a task's address, as a sentence, and the byte *ret_offset of it; NULL: none. */
 const char *address_fault(const char *address, size_t *ret_offset);
 
 /* The host (without brackets) and the port of a valid address; the caller frees the host. */

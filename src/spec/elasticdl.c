@@ -1,15 +1,12 @@
 #include "spec/elasticdl.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/job_build.h"
 #include "spec/limits.h"
 #include "spec/pod_security.h"
 #include "spec/pod_template.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define PROGRAM_VOLUME "muster-program"
 #define PROGRAM_FOLDER "/muster-program"
@@ -246,8 +243,7 @@ static char *config_word_of(const struct json *value)
 	return json_is(value, JSON_STRING) ? mem_copy_text(json_as_string(value, "")) : NULL;
 }
 
-/* A value, or the JSON in a text: a client may send the text of its own variable. Caller frees;
- * NULL if there is none. */
+/* A value, or the JSON in a text (of a client's own variable). Caller frees; NULL: none. */
 static struct json *config_value_of(const struct json *body, const char *key)
 {
 	struct json *value = json_get(body, key);

@@ -14,9 +14,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define ELASTICDL_POD_SERVER_PORT 7896
 #define ELASTICDL_TENSORFLOW_PORT 1234
 #define ELASTICDL_SECRET_KEY "secret" /* key in the Secret of a job */
@@ -39,8 +36,7 @@ struct elasticdl_request {
 	bool needs_server;
 };
 
-/* ERR_INVALID says in one sentence what was expected: a parameter is missing, invalid, unknown or
- * given twice. */
+/* ERR_INVALID says what was expected: a parameter is missing, invalid, unknown or given twice. */
 int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 		   struct elasticdl_request *ret_request, struct err *err) MUST_USE;
 
@@ -49,16 +45,14 @@ struct elasticdl_manner {
 	const char *program_image; /* image with the server for Pods, at program_path */
 	const char *program_path;
 	const char *secret_name; /* the Secret of the job */
-	const struct json *template; /* a Pod template with defaults for those of jobs; NULL:
-					none */
+	const struct json *template; /* a Pod template with defaults for jobs; NULL: none */
 };
 
 /* The TFJob. Caller frees. */
 struct json *elasticdl_document_new(const struct elasticdl_request *request,
 				    const struct elasticdl_manner *manner) MUST_USE;
 
-/* The name of the Secret that the Pods of a job read; NULL: none, as for Pods of old images.
- * Borrowed. */
+/* The name of the Secret that a job's Pods read, borrowed; NULL: none, as of old images. */
 const char *elasticdl_secret_of(const struct job *job);
 
 /* The header with the secret that a master and the Pods of a job share. Authorization cannot be

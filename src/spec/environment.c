@@ -1,11 +1,6 @@
 /* The variables of one process. They are a few hundred at most, so a linear search is enough. */
 #include "spec/environment.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 void environment_done(struct environment *environment)
 {
 	for (size_t i = 0; i < environment->count; i++)
@@ -14,8 +9,7 @@ void environment_done(struct environment *environment)
 	*environment = (struct environment){0};
 }
 
-/* The index of the entry of this name, existing or not; the first name_len bytes of `name` are
- * used. */
+/* The index of the entry, existing or not, named by the first name_len bytes of `name`. */
 static size_t find_variable_index(const struct environment *environment, const char *name,
 				  size_t name_len)
 {

@@ -1,11 +1,8 @@
 /* The environment of one process: a set of "NAME=VALUE", and Kubernetes' $(NAME) expansion. */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/job.h"
-
-#include <stddef.h>
 
 /* Zero it to begin. Each name occurs once; `entries` ends with NULL once a variable was added, so
  * that it can be passed to exec. */
@@ -24,8 +21,7 @@ void environment_set(struct environment *environment, const char *name, const ch
  * container: the job's own and not inherited ones, so that a file has the same meaning on this
  * machine and on a cluster. Caller frees. */
 char *environment_expand(const struct environment *environment, const char *text) MUST_USE;
-/* Adds a text so that the expansion returns it unchanged: each `$` that would start an expression
- * is doubled. */
+/* Adds a text that the expansion returns unchanged: each `$` of an expression is doubled. */
 void environment_add_literal(struct text *text, const char *string);
 /* Adds a container's env in its order: each value is expanded with the variables before it. */
 void environment_add_container(struct environment *environment, const struct container *container);
@@ -38,6 +34,5 @@ void environment_add_container(struct environment *environment, const struct con
 #define THREADS_MAX 1024 /* whatever a file requests */
 
 /* From 1 to THREADS_MAX: the replica's own `processors`, or if that is 0, its equal share of the
- * usable `cores`. 0, no limit: it is the only replica, so its libraries choose, as under torchrun.
- */
+ * usable `cores`. 0, no limit: libraries of an only replica choose, as under torchrun. */
 int threads_of_replica(double processors, double cores, int n_replicas);

@@ -36,8 +36,7 @@ static int add_part(struct scan *scan, long size, struct err *err)
 	return group->size > EXPRESSION_LIMIT ? fail_for_size(scan, err) : 0;
 }
 
-/* The position after the end of "[…]", in which "]" may be first, and [:class:] and similar may
- * occur. */
+/* The position after "[…]", in which "]" may be first, and [:class:] and similar may occur. */
 static const char *skip_bracket(const char *at)
 {
 	at += at[1] == '^' ? 2 : 1;

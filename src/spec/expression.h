@@ -11,6 +11,5 @@
 
 #define EXPRESSION_LIMIT 500 /* characters that an expression may stand for */
 
-/* ERR_INVALID says what is rejected. An invalid expression is not checked: its compiler reports
- * it. */
+/* ERR_INVALID says what is rejected. The compiler reports an invalid expression. */
 int expression_check(const char *expression, struct err *err) MUST_USE;

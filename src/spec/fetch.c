@@ -1,10 +1,7 @@
 #include "spec/fetch.h"
 
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <string.h>
 
 #define CONTENTS "/."
 #define LONGEST_PATH 4096 /* PATH_MAX of Linux */

@@ -2,16 +2,12 @@
  *
  * The job's document names them in an annotation, so that any muster process that supervises the
  * end of the job can fetch them. Their destinations are chosen only by the process that fetches. A
- * user who may write the document must not choose where files are written on another user's
- * machine. */
+ * user who may write the document must not choose places on another user's machine. */
 #pragma once
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/own.h"
-
-#include <stddef.h>
 
 /* Annotation of a job: a list of texts "ROLE-INDEX:/PATH", as JSON. */
 #define JOB_ANNOTATION_FETCH "muster/fetch"

@@ -4,7 +4,6 @@
 #include "base/names.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define ID_SIZE 128
 #define NUMBER_OF_WORD (1 << 30) /* the first number of GPUs that are known by a word alone */
@@ -90,8 +89,7 @@ static bool is_uuid(const char *word)
 	return text_starts_with(word, "GPU-") || text_starts_with(word, "MIG-");
 }
 
-/* A GPU for a word when there is no list. Two shells that see different GPUs must not get the same
- * number for them. */
+/* A GPU for a word without a list. Two shells that see different GPUs get different numbers. */
 static bool imagine_gpu(const char *word, struct gpu *ret_gpu)
 {
 	int64_t number = 0;

@@ -8,10 +8,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define GPUS_VARIABLE "CUDA_VISIBLE_DEVICES"
 
 struct gpu {

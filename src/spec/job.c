@@ -1,12 +1,9 @@
 /* Properties of a job that was read, its words and signals. Reading is in spec/job_read.c. */
 #include "spec/job.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
 #include <signal.h>
-#include <string.h>
 #include <strings.h>
 
 const char *const restart_policy_words[4] = {
@@ -149,15 +146,9 @@ void job_describe_size(const struct job *job, struct text *text)
 
 bool job_restarts_whole(const struct job *job, const struct role *role)
 {
-	switch (job->restart_scope) {
-	case RESTART_SCOPE_REPLICA:
-		return false;
-	case RESTART_SCOPE_JOB:
-		return true;
-	case RESTART_SCOPE_WORKER:
+	if (job->restart_scope == RESTART_SCOPE_WORKER)
 		return role->kind != ROLE_WORKER && role->kind != ROLE_EVALUATOR;
-	}
-	return false;
+	return job->restart_scope == RESTART_SCOPE_JOB;
 }
 
 bool job_resizes_whole(const struct job *job, const struct role *role)

@@ -17,9 +17,6 @@
 #include "base/yaml.h"
 #include "spec/fetch.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* Kinds of role, in the order in which Kubeflow evaluates success and failure. */
 enum role_kind {
 	ROLE_CHIEF,
@@ -41,8 +38,7 @@ enum restart_policy {
 enum restart_scope {
 	RESTART_SCOPE_REPLICA, /* only the failed replica: as TFJob does, default of files */
 	RESTART_SCOPE_JOB, /* every replica: synchronous training, which a replica cannot rejoin */
-	RESTART_SCOPE_WORKER, /* only a worker or evaluator; a lost ps, chief or master restarts the
-				 job */
+	RESTART_SCOPE_WORKER, /* a worker or evaluator; a lost ps, chief or master restarts all */
 };
 
 enum success_policy {
@@ -125,20 +121,16 @@ struct job {
 	bool survivors_may_save; /* on this machine; annotation muster/grace-after-failure */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
-	int pod_server_port; /* annotation muster/pod-server; 0: its Pods start the training by
-				themselves */
-	const char *elastic_id; /* annotation muster/elastic; NULL: it is no part of an elastic
-				   job */
+	int pod_server_port; /* annotation muster/pod-server; 0: its Pods train at once */
+	const char *elastic_id; /* annotation muster/elastic; NULL: no part of such a job */
 	const char *managed_by; /* NULL when not given */
 
-	/* A stop of this job was requested (annotation muster/stop): the word for the reason, or
-	 * NULL. */
+	/* A stop was requested (annotation muster/stop): the word for the reason, or NULL. */
 	const char *stop_reason;
 	const struct fetch *fetches; /* the directories to fetch from its Pods at its end */
 	size_t n_fetches;
 
-	const char *changes; /* the changes to an older form of TFJob when it was read; NULL: it was
-				of v1 */
+	const char *changes; /* the changes to an older form when it was read; NULL: v1 */
 	struct json *document; /* the whole TFJob as normalized; owned */
 	struct arena *arena; /* owns everything above */
 	int n_references;
@@ -206,11 +198,9 @@ extern const char *const stop_reason_words[STOP_REASON_COUNT];
 /* 130 for an unknown word. */
 int stop_reason_exit_code(const char *word);
 
-/* A signal that asks processes to exit. Reads "INT", "SIGINT" (in any case) or "2". ERR_INVALID
- * names the usual ones. */
+/* A signal that asks processes to exit: "INT", "SIGINT" (in any case) or "2"; ERR_INVALID. */
 int stop_signal_read(const char *word, int *ret_number, struct err *err) MUST_USE;
-/* The notation of an image's STOPSIGNAL: "SIGINT"; for a signal without a name its number. Caller
- * frees. */
+/* As in an image's STOPSIGNAL: "SIGINT"; without a name its number. Caller frees. */
 char *stop_signal_format(int number) MUST_USE;
 /* Why a job stops when muster gets this signal; STOP_REQUESTED: for any other. */
 enum stop_reason stop_signal_reason(int number);
@@ -266,8 +256,7 @@ void job_cleanup(struct job **job);
 void job_set_uid(struct job *job, const char *uid);
 
 /* Adds the paths of fields that have no effect for processes on this machine (images, volumes, node
- * selectors …), once each for all roles, as one comma-separated part of a sentence; nothing without
- * such fields. */
+ * selectors …), once each for all roles, as one comma-separated part of a sentence. */
 void job_describe_ignored_here(const struct job *job, struct text *text);
 /* Adds the job's own variables that override muster's identity of a replica: "TF_CONFIG (worker,
  * ps), RANK (worker)"; nothing if there are none, or only one replica. */

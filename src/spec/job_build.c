@@ -1,7 +1,5 @@
-/* Makes a TFJob document from options. */
 #include "spec/job_build.h"
 
-#include "base/text.h"
 #include "spec/environment.h"
 #include "spec/pod_template.h"
 

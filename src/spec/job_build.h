@@ -6,9 +6,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The options of a command line. Zero counts are roles that the job does not have. */
 struct job_build {
 	const char *name; /* a DNS-1035 label (name_to_dns1035 makes one) */
@@ -23,8 +20,7 @@ struct job_build {
 	const struct env_entry *env;
 	size_t n_env;
 	int max_restarts; /* 0: none; -1: no limit */
-	const char *restart_scope; /* a word of restart_scope_words; NULL: worker with a ps, else
-				      job */
+	const char *restart_scope; /* of restart_scope_words; NULL: worker with a ps, else job */
 	msec grace; /* -1: none is written; rounded up to seconds */
 	const char *stop_signal; /* as for spec/job.h; NULL: none is written */
 	msec timeout; /* -1: none; rounded up to seconds */

@@ -212,8 +212,7 @@ static void check_container(struct field_reader *reader, const struct field *con
 	}
 }
 
-/* The webhook reports a Pod without containers twice, and so does this. Returns the number of those
- * that are read. */
+/* The webhook reports a Pod without containers twice, and so do we. Returns how many are read. */
 static size_t check_containers(struct field_reader *reader, const struct field *containers)
 {
 	size_t count = field_count(reader, containers);

@@ -1,17 +1,12 @@
-/* Values of a job document: their paths, their types, and the faults in them. */
 #include "spec/job_field.h"
 
 #include "base/line_text.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/limits.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Bytes of an invalid value that a fault shows. */
 #define SHOWN_VALUE_LENGTH 60
@@ -276,8 +271,7 @@ static bool is_of_type(struct field_reader *reader, const struct field *field, e
 	return is_right;
 }
 
-/* Kubernetes never converts a number to text. Most users who get that fault wrote YAML without
- * quotes. */
+/* Kubernetes converts no number to text. Most users with that fault forgot quotes in YAML. */
 const char *field_text(struct field_reader *reader, const struct field *field,
 		       const char *otherwise)
 {

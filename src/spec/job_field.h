@@ -8,13 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/msec.h"
-#include "base/own.h"
 #include "base/yaml.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Parents outlive their members: they are on the stack of the caller. */
 struct field {
@@ -64,8 +59,7 @@ void field_refuse_unknown(struct field_reader *reader, const struct field *field
 void field_check_members(struct field_reader *reader, const struct field *object,
 			 const char *const *words, size_t n_words);
 
-/* Values of one type. An absent value gives `otherwise`; so does one of another type, after a
- * fault. */
+/* Values of one type. An absent one gives `otherwise`, as one of another type after a fault. */
 const char *field_text(struct field_reader *reader, const struct field *field,
 		       const char *otherwise);
 bool field_bool(struct field_reader *reader, const struct field *field, bool otherwise);

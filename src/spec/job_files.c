@@ -1,16 +1,10 @@
-/* Distributes files over ConfigMaps, and mounts those in a job's Pods; names its variables there.
- */
 #include "spec/job_files.h"
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "spec/pod_template.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FILES_VOLUME "muster-files"
 #define WORK_VOLUME "muster-work"

@@ -11,9 +11,6 @@
 #include "base/own.h"
 #include "spec/job.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define JOB_FILES_FOLDER "/muster/files" /* their path in a Pod; read-only */
 #define JOB_WORK_FOLDER "/muster/work" /* working directory of the command; empty at first */
 
@@ -28,8 +25,7 @@ struct job_file {
 	bool is_executable;
 };
 
-/* The key of file number `index`: its path if that is a valid key, else "file-INDEX". Caller
- * frees. */
+/* The key of a file: its path if that is a valid key, else "file-INDEX". Caller frees. */
 char *job_files_key(const struct job_file *file, size_t index) MUST_USE;
 /* The part of each file, one number for each; parts are filled in order. Caller frees. ERR_LIMIT
  * names a file that no ConfigMap can hold. */
@@ -44,8 +40,7 @@ char *job_files_name(const char *job_name, const struct job_file *files, size_t 
 /* Whether the Pods of this template mount the job's files. */
 bool job_files_are_mounted(const struct json *template);
 
-/* The path of a part of a packed directory (a tar stream compressed by gzip), for job_file. Caller
- * frees. */
+/* The path of a part of a packed directory (a .tar.gz), for job_file. Caller frees. */
 char *job_files_packed_name(size_t part) MUST_USE;
 
 /* Mounts the files in the training container of each role of a document, whose default working

@@ -8,8 +8,6 @@
 #include "spec/pod_fields.h"
 #include "spec/pod_template.h"
 
-#include <string.h>
-
 /* Names reported at most; the rest is "and others". */
 #define TOLD_MAX 24
 
@@ -50,8 +48,7 @@ static void add_ignored_members(struct told *told, const struct json *object,
 						       is_known(key) ? "" : " (unknown field)"));
 }
 
-/* Of a container's resources, GPUs are assigned on this machine, and CPUs become its number of
- * threads. */
+/* GPUs are assigned on this machine too, and CPUs become a number of threads. */
 static void add_ignored_resources(struct told *told, const struct json *resources)
 {
 	const char *kind = NULL;

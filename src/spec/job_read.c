@@ -7,7 +7,6 @@
 #include "spec/job_field.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define API_VERSION "kubeflow.org/v1"
 #define KIND "TFJob"

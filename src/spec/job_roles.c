@@ -43,8 +43,7 @@ static bool is_canonical(const struct entry *entry)
 	return text_equals(entry->written, entry->title);
 }
 
-/* One role written twice is a fault in a file. In the old operator the spelling that is not the
- * canonical one won. */
+/* A role written twice is a fault in a file. In the old operator the uncanonical spelling won. */
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
@@ -176,8 +175,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	job_read_template(reader, FIELD_MEMBER(spec, "template"), arena, role);
 }
 
-/* The webhook compares the keys as written; a job that can never run is rejected in any
- * spelling. */
+/* The webhook compares keys as written; a job that cannot run is rejected in any spelling. */
 static void check_leaders(struct field_reader *reader, const struct entries *entries)
 {
 	int n_leaders = 0;

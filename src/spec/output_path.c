@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <string.h>
-
 #define LETTERS "jxt%"
 
 int output_path_read(const char *path, char **ret_pattern, struct err *err)

@@ -7,8 +7,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-
 /* The pattern of `path`: a directory, whose files are named %t.log, unless its last part has %t.
  * The caller frees it. ERR_INVALID: it is empty, or another letter follows a %. */
 int output_path_read(const char *path, char **ret_pattern, struct err *err) MUST_USE;

@@ -4,9 +4,6 @@
 #include "base/names.h"
 #include "spec/job.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FIELDS_TOLD 8
 #define KEY_TOLD 63 /* bytes; no field has a longer one */
 

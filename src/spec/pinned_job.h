@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
 
 struct pinned_job;

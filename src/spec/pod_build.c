@@ -1,4 +1,3 @@
-/* Writes the options for Pods into the templates of a document. */
 #include "spec/pod_build.h"
 
 #include "base/mem.h"
@@ -6,8 +5,6 @@
 #include "spec/job.h"
 #include "spec/pod_template.h"
 #include "spec/quantity.h"
-
-#include <string.h>
 
 bool pod_build_is_empty(const struct pod_build *build)
 {
@@ -141,8 +138,7 @@ static void add_gpu(const char *gpu, struct json *template, struct json *contain
 			quantity);
 }
 
-/* The functions for one value of a list option split it in place. False when it has another form
- * than the option's. */
+/* The functions for one value of a list option split it in place; false: it has another form. */
 
 static bool add_node_selector(char *key, struct json *spec, struct json *container)
 {

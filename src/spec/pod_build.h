@@ -3,13 +3,8 @@
  * document can be run again. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The values of a list option. */
 struct pod_texts {

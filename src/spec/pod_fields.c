@@ -1,10 +1,6 @@
 #include "spec/pod_fields.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-
-#include <stdarg.h>
-#include <string.h>
 
 /* A name that docker, Compose or a shell uses for a field. */
 struct synonym {

@@ -8,9 +8,6 @@
 #include "base/yaml.h"
 #include "spec/job_field.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* Adds faults for members that are no field of Kubernetes but spelled similarly ("resouces"), or
  * that other tools use for one ("environment"); only when strict. */
 void pod_fields_check(struct field_reader *reader, const struct field *template);

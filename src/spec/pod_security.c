@@ -1,12 +1,8 @@
 #include "spec/pod_security.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/own.h"
 #include "spec/job_files.h"
 #include "spec/pod_template.h"
-
-#include <stdbool.h>
 
 #define USER 1000 /* the usual first human user, unused in most images */
 #define TEMPORARY_FOLDER "/tmp"

@@ -8,8 +8,7 @@
 
 /* What any image can live with, for a Pod whose user its image chooses: the run-time's seccomp
  * profile, for each container no new privileges, and no service account token unless a service
- * account is named; capabilities only if they are not dropped. A privileged container is left
- * unchanged. */
+ * account is named; capabilities only if they are not dropped. A privileged container stays. */
 void pod_confine(struct json *spec, bool drops_capabilities);
 
 /* Makes a Pod comply with Pod Security's level "restricted": pod_confine() without capabilities,

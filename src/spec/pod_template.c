@@ -1,7 +1,5 @@
 #include "spec/pod_template.h"
 
-#include "base/text.h"
-
 #define CONTAINER_NAME "tensorflow"
 
 struct json *pod_template_find(const struct json *list, const char *key, const char *text)

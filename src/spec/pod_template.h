@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-
 /* The training container of a template: the first one named `tensorflow`, else the first; NULL if
  * there is none. Borrowed. */
 struct json *pod_template_container(const struct json *template);
@@ -13,8 +11,7 @@ struct json *pod_template_container(const struct json *template);
 /* The element of a list of objects whose member `key` is this text; NULL if there is none. */
 struct json *pod_template_find(const struct json *list, const char *key, const char *text);
 
-/* Adds an element {"name": NAME} to a list of a Pod or a container, which is created if absent; the
- * element is borrowed. */
+/* Adds {"name": NAME}, borrowed, to a list of a Pod or a container, which is created if absent. */
 struct json *pod_template_add(struct json *object, const char *list, const char *name);
 /* Mounts a volume of the Pod in a container. */
 void pod_template_add_mount(struct json *container, const char *volume, const char *path,

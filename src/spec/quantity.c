@@ -1,11 +1,9 @@
-/* Reads Kubernetes' quantities: a number, and a suffix that multiplies it. */
 #include "spec/quantity.h"
 
 #include "base/mem.h"
 #include "base/names.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define LEAST_MEMORY 0x1p20
 #define MOST_IN_THOUSANDTHS 9e15 /* fits an int64_t */

@@ -1,8 +1,6 @@
 /* Kubernetes' quantities: "500m", "2", "1.5Gi", "2e9". */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 
 #define QUANTITY_SUFFIXES                                                                          \

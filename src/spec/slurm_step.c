@@ -4,7 +4,6 @@
 #include "spec/limits.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MAX_JOB 0x7fffffff
 #define MAX_STEP 0xfffffff0 /* those above are the batch script, a terminal of salloc and such */

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-
 /* Of parallel steps and jobs on one machine, few have the same port: 20000 to 29999. */
 #define SLURM_LOWEST_PORT 20000
 #define SLURM_N_PORTS 10000
@@ -30,8 +28,7 @@ typedef char *(*slurm_variable_fn)(const char *name);
  * variable is missing or has no sense. */
 bool slurm_step_read(slurm_variable_fn variable, struct arena *arena, struct slurm_step *ret_step);
 
-/* In a batch script itself, which runs on the first node alone: the number of nodes of its job;
- * else 0. */
+/* In a batch script itself, on the first node alone: the number of its job's nodes; else 0. */
 int slurm_batch_nodes(slurm_variable_fn variable);
 
 /* The value of NodeAddr in the answer of `scontrol show node NAME`, in the arena; NULL: none. */

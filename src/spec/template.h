@@ -10,16 +10,15 @@
 #include "base/own.h"
 #include "base/yaml.h"
 #include "spec/job.h"
-#include "spec/random_text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* A value from the caller; of two for one name the later one is used. */
 struct template_value {
 	const char *name;
 	const char *value;
 };
+
+/* Fills the bytes with random ones; passed in, because this layer has no source of its own. */
+typedef void (*random_bytes_fn)(void *bytes, size_t len);
 
 struct template_call {
 	const struct template_value *values;
@@ -51,3 +50,11 @@ int template_make(const struct document *document, const struct template_call *c
 /* The template's parameters, whatever its objects are. ERR_INVALID as above. */
 int template_parameters(const struct document *document, struct faults *faults,
 			struct template_parameter **ret_parameters, size_t *ret_count) MUST_USE;
+
+/* Adds the pattern with random characters for each "[SET]{N}" in it, 1 to 255 of them: "[A-Z]{3}"
+ * or "pass-[a-zA-Z0-9]{8}". A set has letters, digits, ranges of them, and \d (digits), \a (letters
+ * and digits), \w (these and '_') or \A (punctuation); all other text stays unchanged. A range
+ * includes both ends, whereas OpenShift excludes the last one (its ExpressionValueGenerator,
+ * library-go). ERR_INVALID; ERR_LIMIT for more than LIMIT_RANDOM_TEXT bytes. */
+int random_text_add(struct text *text, const char *pattern, random_bytes_fn random,
+		    struct err *err) MUST_USE;

@@ -1,12 +1,8 @@
-/* TF_CONFIG in its two dialects, and the other variables. */
 #include "spec/tf_cluster.h"
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "spec/limits.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* The addresses of one role by index, in one pass over all addresses. */
 static struct json *address_list_new(const struct tf_cluster *cluster, const struct role *role)
@@ -49,8 +45,7 @@ static void sort_roles(const struct job *job, const struct role *roles[LIMIT_ROL
 	}
 }
 
-/* The evaluator is its own world and TensorFlow does not count it; a role without replicas is not
- * in a cluster. */
+/* TensorFlow does not count the evaluator, a world of its own; nor a role without replicas. */
 static struct json *dense_cluster_new(const struct tf_cluster *cluster)
 {
 	const struct job *job = cluster->job;
@@ -116,8 +111,7 @@ static struct json *kubeflow_new(const struct tf_cluster *cluster, const struct 
 }
 
 /* The form for enableDynamicWorker: a worker that comes or leaves changes no other worker's
- * configuration. A worker gets every ps (null if the job has no such role), a ps only itself, all
- * others none. */
+ * configuration. A worker gets every ps (null without that role), a ps only itself, others none. */
 static struct json *sparse_new(const struct tf_cluster *cluster, const struct role *role, int index)
 {
 	struct json *config = json_new_object();

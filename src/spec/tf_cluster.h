@@ -6,13 +6,9 @@
  * env:// initialization, jax.distributed.initialize, TF-Spawner (WORKER_NUMBER, TOT_WORKERS). */
 #pragma once
 
-#include "base/own.h"
 #include "base/text.h"
 #include "spec/environment.h"
 #include "spec/job.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct tf_cluster_address {
 	const char *role; /* lower case, as in the job: "worker" */
@@ -37,8 +33,7 @@ struct tf_cluster_world {
 		*machine; /* NULL: its only agent has started all processes */
 	int restarts; /* of the elastic job so far */
 	int max_restarts; /* below 0: no limit */
-	/* LOCAL_RANK is 0 for each process, which sees only its own GPU (torchrun's
-	 * --virtual-local-rank). */
+	/* LOCAL_RANK is 0: each process sees only its GPU (torchrun's --virtual-local-rank). */
 	bool has_virtual_local_rank;
 	/* For gloo, if it would choose loopback by itself; NULL: it finds the right one. */
 	const char *interface;
@@ -52,8 +47,7 @@ struct tf_cluster {
 	const struct tf_cluster_address
 		*addresses; /* one for each replica of the job, in any order */
 	size_t n_addresses;
-	const char *coordinator_host; /* the address of rank 0 for the others: MASTER_ADDR,
-					 JAX_COORDINATOR_ADDRESS */
+	const char *coordinator_host; /* of rank 0: MASTER_ADDR, JAX_COORDINATOR_ADDRESS */
 	int coordinator_port;
 	/* The text of tf_cluster_add_dense_cluster, made once by callers that describe many
 	 * replicas; NULL: it is made for each. */
@@ -68,8 +62,7 @@ struct tf_cluster {
 enum tf_config_style {
 	TF_CONFIG_DENSE, /* local and elastic jobs: master becomes chief, the evaluator is not in
 			    the cluster, valid for TF's resolver */
-	TF_CONFIG_KUBEFLOW, /* byte for byte what training-operator v1.9 writes, its sparse form
-			       included */
+	TF_CONFIG_KUBEFLOW, /* byte for byte as training-operator v1.9, also sparse */
 };
 
 /* Appends the compact JSON for one replica. */

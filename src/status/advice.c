@@ -3,20 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The first occurrence of the first `len` bytes of `part`. */
-static const char *find_part(const char *line, const char *part, size_t len)
-{
-	for (; *line; line++)
-		if (strncmp(line, part, len) == 0)
-			return line;
-	return NULL;
-}
-
 static bool has_words(const char *line, const char *words)
 {
 	for (;;) {
 		size_t len = strcspn(words, "*");
-		const char *found = find_part(line, words, len);
+		const char *found = memmem(line, strlen(line), words, len);
 
 		if (!found)
 			return false;

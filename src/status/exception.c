@@ -23,23 +23,19 @@ static bool is_abseil_info(const char *line)
 	return begins_like(line, "I0000 00:00:00") && bracket && bracket[1] == ' ';
 }
 
-/* "2026-11-27 21:36:55.181702: I tensorflow/core/platform/cpu_feature_guard.cc:210] " */
-static bool is_tensorflow_info(const char *line)
-{
-	return begins_like(line, "0000-00-00 00:00:00.000000: I ");
-}
-
 bool log_noise_is(const char *line)
 {
 	static const char *const beginnings[] = {
 		"WARNING: All log messages before absl::InitializeLog() is called",
 		"To enable the following instructions:",
+		/* "2026-11-27 21:36:55.181702: I tensorflow/core/platform/cpu_…" */
+		"0000-00-00 00:00:00.000000: I ",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
-		if (text_starts_with(line, beginnings[i]))
+		if (begins_like(line, beginnings[i]))
 			return true;
-	return is_abseil_info(line) || is_tensorflow_info(line);
+	return is_abseil_info(line);
 }
 
 #define TRACEBACK "Traceback (most recent call last)"
@@ -238,8 +234,7 @@ static void continue_found(struct search *search, const char *words)
 }
 
 /* A line of a library's log, "W1128 02:44:00.123456 …" and "[W1128 …". The log continues by itself,
- * in a process whose script has failed and waits for its peers. Its messages may have more
- * lines. */
+ * in a process whose script has failed and awaits its peers. A message may have more lines. */
 static bool is_log_line(struct search *search, const char *line)
 {
 	const char *level = line + (line[0] == '[');

@@ -1,8 +1,7 @@
-/* Names and roles of jobs consist of lower-case letters, digits and '-' or '.' (spec/job.h), so no
- * label needs escaping. */
+/* Names and roles have lower-case letters, digits, '-' and '.' (spec/job.h): nothing to escape. */
 #include "status/metrics.h"
 
-#include "base/mem.h"
+#include "base/names.h"
 
 #include <inttypes.h>
 
@@ -56,13 +55,6 @@ static void write_replicas(const struct job *job, const char *labels, const stru
 	}
 }
 
-static void write_restarts(const char *labels, const struct status *status, struct text *text)
-{
-	add_metric_header(text, "muster_job_restarts_total", "counter",
-			  "Restarts after failures: of the whole job, or of one of its replicas.");
-	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
-}
-
 /* `labels` may be empty. */
 static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
@@ -88,7 +80,9 @@ void metrics_write(const struct job *job, const struct status *status,
 		mem_format("namespace=\"%s\",job=\"%s\"", job->name_space, job->name);
 
 	write_replicas(job, labels, status, text);
-	write_restarts(labels, status, text);
+	add_metric_header(text, "muster_job_restarts_total", "counter",
+			  "Restarts after failures: of the whole job, or of one of its replicas.");
+	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
 	write_passes(labels, passes, text);
 }
 
@@ -104,55 +98,60 @@ static const struct {
 	[METRICS_JOB_RESTARTED] = {"restarted", "Restarts of TFJobs, or of one of their replicas."},
 };
 
-static struct metrics_namespace *need_namespace(struct metrics_jobs *jobs, const char *name_space)
+/* NULL: there is none of that name so far. */
+static struct metrics_counts *find_counts(const struct metrics_list *list, const char *name)
 {
-	for (size_t i = 0; i < jobs->count; i++)
-		if (text_equals(jobs->list[i].name, name_space))
-			return &jobs->list[i];
-	mem_grow(&jobs->list, &jobs->capacity, jobs->count, sizeof(*jobs->list));
-	jobs->list[jobs->count] = (struct metrics_namespace){.name = mem_copy_text(name_space)};
-	return &jobs->list[jobs->count++];
+	for (size_t i = 0; i < list->count; i++)
+		if (text_equals(list->all[i].name, name))
+			return &list->all[i];
+	return NULL;
+}
+
+static struct metrics_counts *need_counts(struct metrics_list *list, const char *name)
+{
+	struct metrics_counts *found = find_counts(list, name);
+
+	if (found)
+		return found;
+	mem_grow(&list->all, &list->capacity, list->count, sizeof(*list->all));
+	list->all[list->count] = (struct metrics_counts){.name = mem_copy_text(name)};
+	return &list->all[list->count++];
+}
+
+static void metrics_list_done(struct metrics_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->all[i].name);
+	free(list->all);
+	*list = (struct metrics_list){0};
 }
 
 void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
 		       enum metrics_job_event event)
 {
-	need_namespace(jobs, name_space)->counts[event]++;
+	need_counts(&jobs->namespaces, name_space)->counts[event]++;
 }
 
 static bool is_word(const char *text)
 {
-	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	size_t len = strspn(text, NAME_LETTERS NAME_DIGITS);
 
 	return len > 0 && len <= 63 && !text[len];
 }
 
-static struct metrics_reason *need_reason(struct metrics_jobs *jobs, const char *word)
-{
-	for (size_t i = 0; i < jobs->n_reasons; i++)
-		if (text_equals(jobs->reasons[i].word, word))
-			return &jobs->reasons[i];
-	if (jobs->n_reasons >= METRICS_REASONS && !text_equals(word, OTHER_REASON))
-		return need_reason(jobs, OTHER_REASON);
-	mem_grow(&jobs->reasons, &jobs->reasons_capacity, jobs->n_reasons, sizeof(*jobs->reasons));
-	jobs->reasons[jobs->n_reasons] = (struct metrics_reason){.word = mem_copy_text(word)};
-	return &jobs->reasons[jobs->n_reasons++];
-}
-
 void metrics_count_restarts(struct metrics_jobs *jobs, const char *reason, int64_t count)
 {
-	need_reason(jobs, reason && is_word(reason) ? reason : OTHER_REASON)->count += count;
+	bool is_full = jobs->reasons.count >= METRICS_REASONS;
+
+	if (!reason || !is_word(reason) || (is_full && !find_counts(&jobs->reasons, reason)))
+		reason = OTHER_REASON;
+	need_counts(&jobs->reasons, reason)->counts[0] += count;
 }
 
 void metrics_jobs_done(struct metrics_jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->n_reasons; i++)
-		free(jobs->reasons[i].word);
-	free(jobs->reasons);
-	for (size_t i = 0; i < jobs->count; i++)
-		free(jobs->list[i].name);
-	free(jobs->list);
-	*jobs = (struct metrics_jobs){0};
+	metrics_list_done(&jobs->namespaces);
+	metrics_list_done(&jobs->reasons);
 }
 
 static void write_counter(const struct metrics_jobs *jobs, int event, struct text *text)
@@ -161,18 +160,19 @@ static void write_counter(const struct metrics_jobs *jobs, int event, struct tex
 		mem_format("training_operator_jobs_%s_total", job_counters[event].name);
 
 	add_metric_header(text, name, "counter", job_counters[event].help);
-	for (size_t i = 0; i < jobs->count; i++)
+	for (size_t i = 0; i < jobs->namespaces.count; i++)
 		text_addf(text, "%s{job_namespace=\"%s\",framework=\"tensorflow\"} %" PRId64 "\n",
-			  name, jobs->list[i].name, jobs->list[i].counts[event]);
+			  name, jobs->namespaces.all[i].name,
+			  jobs->namespaces.all[i].counts[event]);
 }
 
 static void write_reasons(const struct metrics_jobs *jobs, struct text *text)
 {
 	add_metric_header(text, "muster_operator_restarts_total", "counter",
 			  "Restarts after failures, by the reason of the failure.");
-	for (size_t i = 0; i < jobs->n_reasons; i++)
+	for (size_t i = 0; i < jobs->reasons.count; i++)
 		text_addf(text, "muster_operator_restarts_total{reason=\"%s\"} %" PRId64 "\n",
-			  jobs->reasons[i].word, jobs->reasons[i].count);
+			  jobs->reasons.all[i].name, jobs->reasons.all[i].counts[0]);
 }
 
 void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,

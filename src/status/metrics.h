@@ -17,8 +17,7 @@ struct metrics_passes {
 };
 
 void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds);
-/* Appends the whole text. Each role has a line for each state, including zeros, so that queries
- * find it. */
+/* Appends the whole text. Each role has a line for each state, also zeros: queries find it. */
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text);
 
@@ -32,23 +31,20 @@ enum metrics_job_event {
 	METRICS_JOB_EVENTS,
 };
 
-struct metrics_namespace {
+/* Of a namespace; or of a reason for restarts, of which the first one counts. */
+struct metrics_counts {
 	char *name;
 	int64_t counts[METRICS_JOB_EVENTS];
 };
 
-/* Restarts after failures with one reason. */
-struct metrics_reason {
-	char *word;
-	int64_t count;
+struct metrics_list {
+	struct metrics_counts *all;
+	size_t count, capacity;
 };
 
 /* Zero it to begin. */
 struct metrics_jobs {
-	struct metrics_namespace *list;
-	size_t count, capacity;
-	struct metrics_reason *reasons;
-	size_t n_reasons, reasons_capacity;
+	struct metrics_list namespaces, reasons;
 };
 void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
 		       enum metrics_job_event event);

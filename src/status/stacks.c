@@ -83,7 +83,6 @@ void spied_stacks_add(struct text *text, const char *output)
 }
 
 #define PROCESS_MARK "# process "
-#define WAITING_REASON_MARK "# "
 #define THREAD_MARK "Thread "
 #define MAIN_MARK "Current thread " /* the thread that was asked, which is the main thread */
 #define FRAME_MARK "  "
@@ -106,7 +105,7 @@ void stacks_add_process(struct text *text, int64_t pid, const char *command)
 
 void stacks_add_obstacle(struct text *text, const char *obstacle)
 {
-	text_addf(text, WAITING_REASON_MARK "%s\n", obstacle);
+	text_addf(text, OUR_MARK "%s\n", obstacle);
 }
 
 /* Reading. */
@@ -167,8 +166,8 @@ static void read_stack_line(struct reading *reading, const char *line)
 	if (text_starts_with(line, PROCESS_MARK)) {
 		reading->process.process = rest_of(line, PROCESS_MARK, reading->arena);
 		reading->stack = NULL;
-	} else if (text_starts_with(line, WAITING_REASON_MARK)) {
-		next.obstacle = rest_of(line, WAITING_REASON_MARK, reading->arena);
+	} else if (text_starts_with(line, OUR_MARK)) {
+		next.obstacle = rest_of(line, OUR_MARK, reading->arena);
 		add_stack(reading->stacks, &next);
 		reading->stack = NULL;
 	} else if (text_starts_with(line, MAIN_MARK) || text_starts_with(line, THREAD_MARK)) {

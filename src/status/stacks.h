@@ -38,8 +38,7 @@ void stacks_done(struct stacks *stacks);
 void stacks_add_process(struct text *text, int64_t pid, const char *command);
 void stacks_add_obstacle(struct text *text, const char *obstacle);
 
-/* Adds the stacks of one replica's file, whose text may be incomplete. Their texts are in the
- * arena. */
+/* Adds the stacks of a replica's file, which may be incomplete. Their texts are in the arena. */
 void stacks_read(struct stacks *stacks, const char *text, const char *role, int index,
 		 struct arena *arena);
 

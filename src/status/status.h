@@ -48,8 +48,7 @@ struct replica_status {
 				determines the next delay */
 	msec restart_at; /* earliest time of the next start, or MSEC_UNSET */
 	enum replica_state state;
-	bool is_reason_from_elsewhere; /* the replica does not show `reason` itself; not in the JSON
-					*/
+	bool is_reason_from_elsewhere; /* the replica has no `reason` itself; not in JSON */
 	int64_t pid; /* 0: none */
 	const char *address; /* NULL: not known yet */
 	int exit_code; /* -1: not ended, or ended by a signal */
@@ -120,8 +119,7 @@ struct failure {
 struct status {
 	struct condition *conditions; /* in TFJob's order: the last changed one is last */
 	size_t n_conditions;
-	const char *foreign_conditions; /* conditions of unknown types, as a JSON list that is kept
-					   unchanged; NULL: none */
+	const char *foreign_conditions; /* of unknown types, an unchanged JSON list; NULL: none */
 	struct role_status *roles;
 	size_t n_roles;
 	struct replica_status *replicas; /* by role in the job's order, then index */

@@ -7,10 +7,6 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64

@@ -8,8 +8,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stddef.h>
-
 /* TensorFlow's own types; muster only holds pointers to them. */
 struct TF_Status;
 struct TF_Server;
@@ -54,7 +52,6 @@ struct library_function {
 	size_t offset; /* in a struct of function pointers */
 };
 
-/* Stores the addresses of these functions in a struct. Returns ERR_UNSUPPORTED with all missing
- * names. */
+/* Stores the functions' addresses in a struct. ERR_UNSUPPORTED lists all missing names. */
 int library_find_functions(const struct library *library, const struct library_function *functions,
 			   size_t count, void *ret_struct, struct err *err) MUST_USE;

@@ -1,12 +1,9 @@
 #include "tensorflow/library_find.h"
 
-#include "base/mem.h"
 #include "io/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define WHEEL_LIBRARY "libtensorflow_cc.so.2"
@@ -47,14 +44,6 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && !S_ISDIR(status.st_mode);
 }
 
-/* Reads pip's record of TensorFlow in a package directory. */
-static bool find_version(struct finding *finding, const char *packages, const char **ret_package,
-			 const char **ret_version)
-{
-	return package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
-			    finding->arena, ret_package, ret_version);
-}
-
 static void select_library_file(struct finding *finding, const char *path,
 				enum library_origin origin)
 {
@@ -66,7 +55,8 @@ static void select_library_file(struct finding *finding, const char *path,
 	if (text_ends_with(path, ending)) {
 		place->folder = arena_format(finding->arena, "%.*s",
 					     (int) (strlen(path) - strlen(ending)), path);
-		(void) find_version(finding, place->folder, &place->package, &place->version);
+		(void) tensorflow_package_find(place->folder, finding->arena, &place->package,
+					       &place->version);
 	}
 	text_addf(finding->looked_at, "%s: %s\n", library_origin_words[origin], path);
 }
@@ -93,7 +83,7 @@ static void note_unfit(struct finding *finding, const char *packages)
 
 	if (finding->unfit.code)
 		return;
-	bool is_broken = find_version(finding, packages, NULL, &version) &&
+	bool is_broken = tensorflow_package_find(packages, finding->arena, NULL, &version) &&
 			 library_version_suffices(version);
 
 	err_set(&finding->unfit, ERR_UNSUPPORTED,

@@ -5,12 +5,8 @@
  * libtensorflow_cc.so.2 since TensorFlow 2.12; the C package has libtensorflow.so.2. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "tensorflow/python_find.h"
-
-#include <stdbool.h>
 
 #define LIBRARY_VARIABLE "MUSTER_LIBTENSORFLOW"
 

@@ -8,8 +8,6 @@
 #include "io/stderr_capture.h"
 #include "tensorflow/library.h"
 
-#include <stdbool.h>
-
 struct library_page;
 
 struct library_guard {

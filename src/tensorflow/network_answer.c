@@ -7,14 +7,9 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/port.h"
-#include "tensorflow/network_frame.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #define BACKLOG 1024
@@ -110,8 +105,7 @@ static ssize_t read_some(struct connection *connection)
 		    n_behind < sizeof(dropped) ? n_behind : sizeof(dropped), 0);
 }
 
-/* A process may use any address of its machine: a task whose name resolves to 127.0.1.1 connects
- * from 127.0.0.1. */
+/* A process may use any address of its machine: one named 127.0.1.1 connects from 127.0.0.1. */
 static bool is_own_address(const struct asker *asker, const struct in6_addr *from)
 {
 	if (network_addresses_have(&asker->own, from))

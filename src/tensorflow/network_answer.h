@@ -11,9 +11,6 @@
 #include "io/network_address.h"
 #include "tensorflow/network_ask.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct network_answerer;
 
 /* Answers as task `own` of the list, on its port. `on_change` is called when another task of the
@@ -26,8 +23,7 @@ void network_answerer_free(struct network_answerer *answerer); /* NULL is fine *
 
 /* The task counts as having asked. */
 void network_answerer_expect_nothing(struct network_answerer *answerer, size_t peer);
-/* Sets the addresses of that task's host. Only a client from one of them counts as the task; others
- * are answered too. */
+/* Sets the addresses of that task's host: only from these a client counts as the task. */
 void network_answerer_know(struct network_answerer *answerer, size_t peer,
 			   const struct network_addresses *addresses);
 /* The address of another client that used that task's name; NULL: none, or the task has asked as

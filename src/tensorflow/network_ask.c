@@ -1,22 +1,17 @@
-/* One question, with blocking calls, in its own process. */
 #include "tensorflow/network_ask.h"
 
-#include "base/own.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/loop.h"
-#include "tensorflow/network_frame.h"
 
 #include <ctype.h>
 #include <endian.h>
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Exchanges over one connection, each with its own limit.
  *
@@ -36,6 +31,52 @@
 #define LONG_ENOUGH 0.1
 
 const char *const network_stage_words[4] = {"resolve", "connect", "answer", "done"};
+
+static const char magic[8] = "muster2";
+
+_Static_assert(sizeof(struct network_frame) == 96, "the frame has no gaps");
+
+void network_frame_init(struct network_frame *frame, const char *name, uint64_t length)
+{
+	*frame = (struct network_frame){.length = htobe64(length)};
+	memcpy(frame->magic, magic, sizeof(magic));
+	snprintf(frame->name, sizeof(frame->name), "%s", name);
+	for (char *byte = frame->name; *byte; byte++)
+		if (!text_is_graphic(byte, 1))
+			*byte = '?';
+}
+
+bool network_frame_is_ours(const struct network_frame *frame)
+{
+	size_t len = strnlen(frame->name, sizeof(frame->name));
+
+	return !memcmp(frame->magic, magic, sizeof(magic)) && len < sizeof(frame->name) &&
+	       text_is_graphic(frame->name, len) && be64toh(frame->length) <= NETWORK_LENGTH_LIMIT;
+}
+
+bool network_frame_has_name(const struct network_frame *frame, const char *name)
+{
+	struct network_frame other;
+
+	network_frame_init(&other, name, 0);
+	return !strcmp(frame->name, other.name);
+}
+
+uint64_t network_wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+void network_break(int fd)
+{
+	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+}
 
 struct exchange {
 	double seconds; /* round trip */
@@ -79,8 +120,7 @@ static void set_patience(int fd, msec patience)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* Returns 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what
- * answered instead. */
+/* 0 or errno: ENODATA if the other side has closed, EPROTO if the finding says what answered. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)
 {
@@ -90,8 +130,7 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 
 	if (len <= 0)
 		return len < 0 ? errno : ENODATA;
-	/* gRPC begins with an HTTP/2 frame of kind SETTINGS on stream 0 (RFC 9113, sections 4.1 and
-	 * 6.5). */
+	/* gRPC begins with an HTTP/2 frame SETTINGS on stream 0 (RFC 9113, 4.1 and 6.5). */
 	bool is_grpc = len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings));
 
 	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
@@ -111,8 +150,7 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 	return 0;
 }
 
-/* One call, so that one time limit covers all of it. `length` is a multiple of the smallest
- * block. */
+/* One call, with one time limit for all. `length` is a multiple of the smallest block. */
 static int send_message(int fd, const char *own_name, size_t length)
 {
 	static char zeros[SMALLEST_BLOCK];
@@ -253,8 +291,7 @@ static bool measure_network_peer(int fd, const struct network_question *question
 
 /* Between two tries. Short, because peers that are started together differ by little. */
 #define PAUSE ((msec) 50)
-/* Minimum for one address, even at the end of the time: a last try must not report "timed out" for
- * a port that refuses. */
+/* Minimum for one address, even at the end: a refusing port must not be "timed out". */
 #define LEAST_PATIENCE ((msec) 1000)
 
 /* NULL on failure: the finding says why. */

@@ -1,8 +1,4 @@
-/* Turns tasks into peers, and findings into events and sentences. */
 #include "tensorflow/network_matrix.h"
-
-#include "base/mem.h"
-#include "base/text.h"
 
 #include <math.h>
 

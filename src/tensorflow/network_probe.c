@@ -6,11 +6,7 @@
 #include "io/file.h"
 #include "tensorflow/network_answer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Time that a question may take after the timeout if it has just found its peer: a few exchanges
  * with their own limits. A longer one hangs in the name service. */

@@ -2,7 +2,7 @@
  * the port opens, the latency, the bandwidth, and whether the clocks agree.
  *
  * Every task begins at about the same time, before its server takes the port. It answers on that
- * port and asks all others, with its own small protocol (network_frame.h). If other servers already
+ * port and asks all others, with its own small protocol (network_ask.h). If other servers already
  * run, a process outside the cluster tests how far a connection gets. The probe knows only names,
  * hosts and ports, no jobs.
  *
@@ -18,8 +18,6 @@
 #include "base/own.h"
 #include "io/loop.h"
 #include "tensorflow/network_ask.h"
-
-#include <stddef.h>
 
 /* Default time to wait for peers that are not up yet. */
 #define NETWORK_TIMEOUT (10 * MSEC_PER_SECOND)

@@ -7,20 +7,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define ENDING ".dist-info"
-
-const char *const tensorflow_package_names[] = {
-	"tensorflow",       "tensorflow-cpu",     "tensorflow-gpu",  "tensorflow-intel",
-	"tensorflow-macos", "tensorflow-cpu-aws", "tensorflow-rocm", "intel-tensorflow",
-	"tf-nightly",       "tf-nightly-cpu",
-};
-const size_t n_tensorflow_package_names = ARRAY_LEN(tensorflow_package_names);
 
 static bool is_package_name(const char *written, size_t len, const char *name)
 {
@@ -83,7 +72,6 @@ struct finding {
 	const struct python_search *search;
 	struct arena *arena;
 	struct python_place place;
-	size_t capacity; /* of its packages */
 };
 
 /* Directories that do not exist, or are known by another name (lib64), are skipped. */
@@ -104,15 +92,8 @@ static void add_packages(struct finding *finding, const char *path_format, ...)
 		if (!stat(place->packages[i], &other) && other.st_ino == status.st_ino &&
 		    other.st_dev == status.st_dev)
 			return;
-	if (place->n_packages == finding->capacity) {
-		const char *const *before = place->packages;
-
-		finding->capacity = 2 * finding->capacity + 8;
-		place->packages =
-			arena_take_array(finding->arena, finding->capacity, sizeof(*before));
-		if (before)
-			memcpy(place->packages, before, place->n_packages * sizeof(*before));
-	}
+	place->packages = arena_grow(finding->arena, place->packages, place->n_packages,
+				     sizeof(*place->packages));
 	place->packages[place->n_packages++] = arena_copy_text(finding->arena, path);
 }
 
@@ -318,4 +299,38 @@ int python_find(const struct python_search *search, struct arena *arena,
 		return 0;
 	}
 	return python_find_in_path(search, arena, ret_place, err);
+}
+
+const char *python_package_version(const struct python_place *place, const char *name,
+				   struct arena *arena)
+{
+	const char *version = NULL;
+
+	for (size_t i = 0; i < place->n_packages && !version; i++)
+		(void) package_find(place->packages[i], &name, 1, arena, NULL, &version);
+	return version;
+}
+
+bool tensorflow_package_find(const char *folder, struct arena *arena, const char **ret_name,
+			     const char **ret_version)
+{
+	static const char *const names[] = {
+		"tensorflow",       "tensorflow-cpu",     "tensorflow-gpu",  "tensorflow-intel",
+		"tensorflow-macos", "tensorflow-cpu-aws", "tensorflow-rocm", "intel-tensorflow",
+		"tf-nightly",       "tf-nightly-cpu",
+	};
+
+	return package_find(folder, names, ARRAY_LEN(names), arena, ret_name, ret_version);
+}
+
+const char *python_tensorflow_folder(const struct python_place *place)
+{
+	for (size_t i = 0; i < place->n_packages; i++) {
+		char *modules CLEANUP(mem_free_text) =
+			mem_format("%s/tensorflow/__init__.py", place->packages[i]);
+
+		if (access(modules, R_OK) == 0)
+			return place->packages[i];
+	}
+	return NULL;
 }

@@ -8,10 +8,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/own.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The relevant environment. Texts are borrowed; NULL or "": not set. */
 struct python_search {
@@ -35,8 +31,7 @@ struct python_place {
 	bool is_virtual_env; /* it is the one of VIRTUAL_ENV */
 };
 
-/* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH. Returns ERR_NOT_FOUND if
- * there is none. */
+/* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH; else ERR_NOT_FOUND. */
 int python_find(const struct python_search *search, struct arena *arena,
 		struct python_place *ret_place, struct err *err) MUST_USE;
 /* The first python3 (python) in PATH, regardless of VIRTUAL_ENV. */
@@ -51,6 +46,12 @@ int python_find_in_path(const struct python_search *search, struct arena *arena,
 bool package_find(const char *folder, const char *const *names, size_t n_names, struct arena *arena,
 		  const char **ret_name, const char **ret_version);
 
-/* Packages whose module directory is `tensorflow`. */
-extern const char *const tensorflow_package_names[];
-extern const size_t n_tensorflow_package_names;
+/* The same for the packages whose modules are in a directory `tensorflow`. */
+bool tensorflow_package_find(const char *folder, struct arena *arena, const char **ret_name,
+			     const char **ret_version);
+/* The first package directory of this Python that has these modules; NULL: none has. */
+const char *python_tensorflow_folder(const struct python_place *place);
+
+/* The version of a package in the first directory of this Python that has it; NULL: none has. */
+const char *python_package_version(const struct python_place *place, const char *name,
+				   struct arena *arena);

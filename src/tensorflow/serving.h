@@ -1,16 +1,18 @@
-/* Runs a TensorFlow server in two processes. The inner one loads TensorFlow and serves. The outer
- * one waits, and explains an abort or memory fault, after which the inner process cannot print
- * anything. */
+/* Runs a TensorFlow server in two processes. The inner one loads TensorFlow and serves; it cannot
+ * be stopped (TF_ServerStop is not implemented for gRPC) but ends. The outer one waits, and
+ * explains an abort or memory fault, after which the inner process cannot print anything. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
+#include "base/text.h"
 #include "spec/cluster_spec.h"
 #include "tensorflow/library_find.h"
 #include "tensorflow/network_matrix.h"
-#include "tensorflow/server.h"
 
-#include <stdbool.h>
+struct server_settings {
+	const char *protocol; /* "grpc" */
+	double gpu_memory_fraction; /* of each GPU, up to 1; 0: TensorFlow's default */
+	int inter_op_threads; /* for operations, some of which wait for tasks; 0: one per core */
+};
 
 struct serving;
 
@@ -45,3 +47,9 @@ struct serving {
  * TensorFlow crashed, with the interrupted activity. */
 int serving_run(const struct serving_request *request, int *ret_exit_code,
 		struct err *err) MUST_USE;
+
+/* Appends the bytes of a ServerDef. The spec includes its own task. The bytes equal those of
+ * Python's deterministic protobuf: fields by number, tasks by index from the last to the first, no
+ * default values. */
+void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
+		    struct text *message);

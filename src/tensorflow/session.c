@@ -1,4 +1,3 @@
-/* The client half of TensorFlow's C API, as far as needed to test a cluster. */
 #include "tensorflow/session.h"
 
 #include "base/mem.h"
@@ -7,10 +6,7 @@
 #include "tensorflow/library.h"
 #include "tensorflow/session_functions.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PART "%127[^/]" /* of DEVICE_NAME_SIZE */
 
@@ -258,8 +254,7 @@ int session_list_devices(struct session *session, const struct session_device **
 	return 0;
 }
 
-/* Matrices of SIDE by SIDE floats. In the left one each element is its row + 1, in the right one
- * its column + 1. */
+/* SIDE by SIDE floats. In the left matrix each is its row + 1, in the right its column + 1. */
 #define SIDE 8
 
 static struct TF_Tensor *new_matrix(const struct session *session, bool is_left)
@@ -306,8 +301,7 @@ static struct TF_Operation *add_operation(struct session *session, const char *k
 	return functions->finish_operation(description, session->status);
 }
 
-/* The matrices are fed. Constants would be multiplied wherever the graph is simplified, not on the
- * device. */
+/* The matrices are fed: constants would be multiplied where the graph is simplified. */
 static int run_product(struct session *session, struct TF_Operation *const inputs[2],
 		       struct TF_Operation *product, struct TF_Tensor **ret_product,
 		       struct err *err)

@@ -13,8 +13,6 @@
 #include "base/msec.h"
 #include "base/own.h"
 
-#include <stddef.h>
-
 struct library;
 struct session;
 
@@ -67,8 +65,7 @@ struct session_device {
 int session_list_devices(struct session *session, const struct session_device **ret_devices,
 			 size_t *ret_count, struct err *err) MUST_USE;
 
-/* Multiplies two small matrices on the device and compares the product. Errors as above; ERR_IO:
- * the product is wrong. */
+/* Multiplies two small matrices on the device. Errors as above; ERR_IO: a wrong product. */
 int session_multiply(struct session *session, const char *device, struct err *err) MUST_USE;
 
 /* TensorFlow's code of the last call: "OK", "DEADLINE_EXCEEDED", "UNAVAILABLE". */

@@ -1,7 +1,5 @@
 #include "unit.h"
 
-#include "base/instant.h"
-
 TEST(moments_are_ordered_and_never_is_the_last)
 {
 	assert_true(instant_is_before(moment(1), moment(2)));

@@ -5,10 +5,7 @@
 #include "io/file.h"
 #include "own_folder.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static int set_up(void **state)
 {

@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "base/text.h"
 #include "check/probe.h"
 #include "fake_tensorflow.h"

@@ -8,7 +8,6 @@
 #include "compat/call.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The call that was made last: "check local --workers 2 …", or "" when there was none. */
 static struct text last_call;

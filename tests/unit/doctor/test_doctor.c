@@ -20,8 +20,7 @@ static void begin(struct visit *visit)
 			   .version = "3.11",
 			   .virtual_env = "/venv",
 			   .is_virtual_env = true},
-		.tensorflow = {.is_installed = true,
-			       .package = "tensorflow-cpu",
+		.tensorflow = {.package = "tensorflow-cpu",
 			       .version = "2.21.0",
 			       .folder = "/venv/lib/python3.11/site-packages",
 			       .tf_keras = "2.21.0",
@@ -101,7 +100,7 @@ VISIT_TEST(a_machine_with_everything_is_well)
 VISIT_TEST(without_python_nothing_is_said_of_its_packages)
 {
 	visit->facts.python = (struct doctor_python){.fault = "python3 not found in PATH"};
-	visit->facts.tensorflow = (struct doctor_tensorflow){.is_installed = false};
+	visit->facts.tensorflow = (struct doctor_tensorflow){0};
 	assert_contains(judge(visit, "python", DOCTOR_MISSING)->fix, "apt-get install python3");
 	assert_null(find(visit, "tensorflow"));
 	assert_null(find(visit, "tf-keras"));
@@ -117,7 +116,7 @@ VISIT_TEST(a_virtual_environment_without_python_is_told)
 
 VISIT_TEST(a_missing_tensorflow_comes_with_the_command_for_this_python)
 {
-	visit->facts.tensorflow.is_installed = false;
+	visit->facts.tensorflow.folder = NULL;
 	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			    "/venv/bin/python -m pip install tensorflow-cpu");
 	visit->facts.gpu = (struct doctor_gpu){.n_devices = 1, .driver = "550.54", .n_nodes = 1};
@@ -134,7 +133,7 @@ VISIT_TEST(a_missing_tensorflow_comes_with_the_command_for_this_python)
 
 VISIT_TEST(a_command_has_the_paths_of_this_machine_in_quotes)
 {
-	visit->facts.tensorflow.is_installed = false;
+	visit->facts.tensorflow.folder = NULL;
 	visit->facts.python.interpreter = "/my home/python";
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			"'/my home/python' -m pip install");

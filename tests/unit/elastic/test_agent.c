@@ -10,8 +10,6 @@
 #include "rendezvous/member.h"
 #include "spec/job_build.h"
 
-#include <string.h>
-
 #define NOW ((msec) 1700000000000)
 
 struct scene {

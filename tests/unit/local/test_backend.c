@@ -9,11 +9,9 @@
 #include "io/process.h"
 #include "local/backend.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define PATIENCE (20 * MSEC_PER_SECOND)
 

@@ -5,9 +5,7 @@
 #include "io/folder.h"
 #include "local/replica_output.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 struct scene {
 	char folder[64];

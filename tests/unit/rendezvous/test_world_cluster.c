@@ -6,9 +6,6 @@
 #include "rendezvous/world.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const struct world two = {
 	.generation = 5, /* the second turn of the ports */
 	.n_members = 2,

@@ -6,7 +6,6 @@
 #include "spec/limits.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define GONE "RuntimeError: Connection closed by peer [10.0.0.3]:29401"
 

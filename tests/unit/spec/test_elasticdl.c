@@ -7,9 +7,6 @@
 #include "spec/job.h"
 #include "spec/limits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MOST 8
 
 /* "strategy=AllReduce n_worker=4": as the query has it, but between blanks. */

@@ -2,8 +2,6 @@
 
 #include "spec/expression.h"
 
-#include <string.h>
-
 static void assert_taken(const char *expression)
 {
 	struct err err = {0};

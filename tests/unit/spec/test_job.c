@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A container that is complete everywhere, and a role of it. */
 #define CONTAINER "{name: tensorflow, image: tf, command: [python, train.py]}"

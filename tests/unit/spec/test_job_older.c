@@ -5,8 +5,6 @@
 #include "base/yaml.h"
 #include "spec/job.h"
 
-#include <string.h>
-
 #define POD(MORE) "template: {spec: {" MORE "containers: [{name: tensorflow, image: tf}]}}"
 #define OLDER(VERSION, SPEC)                                                                       \
 	"apiVersion: kubeflow.org/" VERSION "\nkind: TFJob\nmetadata: {name: j}\nspec:\n" SPEC

@@ -3,9 +3,6 @@
 #include "base/mem.h"
 #include "spec/pod_fields.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct scene {
 	struct document **documents;
 	size_t count;

@@ -2,9 +2,7 @@
 
 #include "base/mem.h"
 #include "spec/limits.h"
-#include "spec/random_text.h"
-
-#include <string.h>
+#include "spec/template.h"
 
 /* 0, 1, 2, … 255, 0, … from the beginning of each test. */
 static unsigned char next_byte;

@@ -5,7 +5,6 @@
 #include "spec/slurm_step.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* As srun of Slurm 22.05 sets them, two nodes with two tasks each; this is the last task. */
 static const char *const second_node[] = {

@@ -4,9 +4,6 @@
 #include "spec/limits.h"
 #include "spec/template.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define HEAD "apiVersion: template.openshift.io/v1\nkind: Template\n"
 #define OBJECT "apiVersion: v1, kind: Thing"
 

@@ -118,6 +118,6 @@ TEST(restarts_are_counted_by_a_few_words)
 	metrics_write_jobs(&jobs, &now, &passes, &text);
 	assert_contains(&text, "\nmuster_operator_restarts_total{reason=\"OOMKilled\"} 3\n");
 	assert_contains(&text, "\nmuster_operator_restarts_total{reason=\"Other\"} 36\n");
-	assert_int_equal(jobs.n_reasons, METRICS_REASONS);
+	assert_int_equal(jobs.reasons.count, METRICS_REASONS);
 	metrics_jobs_done(&jobs);
 }

@@ -1,15 +1,12 @@
 #include "unit.h"
 
-#include "base/own.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/port.h"
 #include "tensorflow/network_answer.h"
-#include "tensorflow/network_frame.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "tensorflow/network_frame.h"
+#include "tensorflow/network_ask.h"
 
 TEST(a_long_name_is_cut_and_known_again)
 {

@@ -1,19 +1,16 @@
 /* Tasks are processes here as they are in earnest: each case forks the others of its cluster. */
 #include "unit.h"
 
-#include "base/own.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/port.h"
 #include "tensorflow/network_probe.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define LIMIT ((msec) 60 * MSEC_PER_SECOND) /* for what is sure to come */
 #define SHORT ((msec) 300) /* for what never comes */

@@ -72,8 +72,7 @@ TEST_WITH(begin, end, any_of_tensorflows_packages_is_told_as_pip_writes_it)
 
 	put("tensorflow_estimator-2.15.0.dist-info");
 	put("tensorflow_cpu-2.21.0.dist-info");
-	assert_true(package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
-				 arena, &name, &version));
+	assert_true(tensorflow_package_find(packages, arena, &name, &version));
 	assert_string_equal(name, "tensorflow-cpu");
 	assert_string_equal(version, "2.21.0");
 }

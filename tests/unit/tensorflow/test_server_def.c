@@ -1,7 +1,7 @@
 /* The bytes by hand; tests/system compares many more with those of TensorFlow's own class. */
 #include "unit.h"
 
-#include "tensorflow/server.h"
+#include "tensorflow/serving.h"
 
 static void assert_def(const char *text, const char *job, int index, double fraction, int threads,
 		       const char *wanted, size_t len)
