@@ -7,11 +7,7 @@
 #include "io/file.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define PIECE ((size_t) 64 * 1024)
 

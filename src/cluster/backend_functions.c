@@ -7,7 +7,6 @@
 #include "status/failure_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct backend_functions kube_functions;
 

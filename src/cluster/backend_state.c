@@ -1,10 +1,7 @@
 #include "cluster/backend_state.h"
 
 #include "base/backoff.h"
-#include "base/text.h"
 #include "io/random.h"
-
-#include <stdlib.h>
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)

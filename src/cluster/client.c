@@ -1,7 +1,5 @@
 #include "cluster/client.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/job_view.h"
 #include "cluster/store.h"
 #include "jobs/cluster_job_record.h"
@@ -13,8 +11,6 @@
 #include "kube/orphans.h"
 #include "kube/wait.h"
 #include "logs/folder.h"
-
-#include <stdlib.h>
 
 struct client_kube {
 	struct client base;

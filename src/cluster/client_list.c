@@ -11,9 +11,6 @@
 #include "kube/objects.h"
 #include "kube/pages.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct listing {
 	struct kube_api *api;
 	const char *namespace_name;

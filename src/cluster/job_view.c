@@ -1,7 +1,6 @@
 /* Watches and counts changes. */
 #include "cluster/job_view.h"
 
-#include "base/text.h"
 #include "cluster/backend.h"
 #include "cluster/store_record.h"
 #include "jobs/client.h"
@@ -9,8 +8,6 @@
 #include "kube/lease.h"
 #include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
-
-#include <stdlib.h>
 
 #define LATENESS (2 * MSEC_PER_SECOND) /* of a healthy holder's renewal of its Lease */
 

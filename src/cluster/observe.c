@@ -4,8 +4,6 @@
 #include "io/own_process.h"
 #include "kube/mirror_table.h"
 
-#include <string.h>
-
 /* Reasons why Pods with a node are not set up there: their volumes, their network. No field of a
  * Pod shows them, only Events do. Events are read while there is such a Pod; without the permission
  * to read them, only the reason is missing. */

@@ -1,10 +1,7 @@
 /* A call lasts moments, but a large job starts all at the same time: entries are found by name. */
 #include "cluster/pending.h"
 
-#include "base/text.h"
 #include "status/failure_words.h"
-
-#include <stdlib.h>
 
 static void free_entry(struct pending *pending)
 {

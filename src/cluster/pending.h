@@ -12,8 +12,6 @@
 #include "pods/exec.h"
 #include "reconcile/plan.h"
 
-#include <stdbool.h>
-
 enum pending_start {
 	PENDING_NO_START,
 	PENDING_START_WAITS, /* until the previous Pod of its name was deleted; or for its slot */

@@ -8,7 +8,6 @@
 #include "cluster/backend_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)

@@ -2,18 +2,14 @@
  * kube/container_log.h decides. */
 #include "cluster/pod_logs.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/own_process.h"
 #include "io/random.h"
 #include "kube/mirror_table.h"
 #include "logs/folder.h"
 #include "logs/writer.h"
-#include "spec/limits.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* How long a stream of an exited container may neither end nor bring text; then it is reopened. */
 #define LINGERING (10 * MSEC_PER_SECOND)

@@ -1,7 +1,6 @@
 /* The owner of all other objects of a job has to exist first. */
 #include "cluster/registration.h"
 
-#include "base/mem.h"
 #include "cluster/store_record.h"
 #include "jobs/reconciler.h"
 #include "jobs/record.h"

@@ -1,15 +1,9 @@
 /* Each function of the store is one call and the handling of its answer. */
 #include "cluster/store.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
 #define LARGE_STATUS ((size_t) 512 * 1024) /* half of what an object has room for */
 

@@ -2,13 +2,10 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "jobs/record.h"
 #include "kube/objects.h"
 #include "kube/tfjob_objects.h"
 #include "reconcile/compact_status.h"
-
-#include <string.h>
 
 #define STATUS_KEY "status"
 #define SUMMARY_KEY "summary"

@@ -11,7 +11,6 @@
 #include "reconcile/reconcile.h"
 #include "spec/pod_security.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 static void on_startup(const struct startup *startup, void *data)

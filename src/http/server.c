@@ -18,7 +18,6 @@
 #include <event2/http_struct.h>
 #include <event2/listener.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 #include <sys/time.h>
 

@@ -4,8 +4,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define SWITCHING_PROTOCOLS 101

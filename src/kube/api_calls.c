@@ -1,12 +1,9 @@
 #include "kube/api_calls.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 
 void kube_call_free(struct kube_call *call)

@@ -9,7 +9,6 @@
 #include "spec/elasticdl.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SWITCHING_PROTOCOLS 101
 

@@ -1,16 +1,10 @@
 /* A mirror for each kind stores `struct cached_object`; a job's table has pointers to them. */
 #include "kube/job_cache.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
 /* Of a list of warnings. */
 #define PAUSE (10 * MSEC_PER_SECOND)

@@ -1,15 +1,11 @@
 /* Lists, watches and waits as kube/reflection.h decides; stores each object's projection. */
 #include "kube/mirror.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "io/random.h"
 #include "kube/pages.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* After which the connection of a watch counts as lost: servers send a bookmark each minute. */
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)

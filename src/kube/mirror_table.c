@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FEWEST_PLACES 16

@@ -3,8 +3,6 @@
 
 #include "base/own.h"
 
-#include <stdint.h>
-
 struct mirror_entry {
 	char *name; /* NULL: free */
 	void *kept;

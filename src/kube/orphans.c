@@ -1,15 +1,10 @@
 /* One list of each kind, then one request for each object, all at the same time. */
 #include "kube/orphans.h"
 
-#include "base/json.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
 #include "kube/wait.h"
 #include "spec/job_files.h"
-
-#include <stdlib.h>
 
 /* The orphans of one kind. */
 struct finding {

@@ -1,10 +1,6 @@
 #include "kube/pages.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
 
 /* Objects per page; a Pod is some 6 kB of text, and fifteen times that as JSON values. If a page
  * exceeds the limit of an answer, objects are listed one at a time. */

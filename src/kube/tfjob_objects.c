@@ -1,8 +1,6 @@
 #include "kube/tfjob_objects.h"
 
-#include "base/mem.h"
 #include "spec/pod_template.h"
-#include "spec/tf_cluster.h"
 
 #define CONTAINER "tensorflow"
 #define OUR_FIELD "replicas" /* in every status that muster writes */

@@ -4,15 +4,10 @@
 
 #include "base/backoff.h"
 #include "base/base64.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/random.h"
 #include "kube/tfjob_objects.h"
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define ANSWER_LIMIT 4096
 #define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */

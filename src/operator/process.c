@@ -8,8 +8,6 @@
 #include "kube/wait.h"
 #include "operator/state.h"
 
-#include <stdlib.h>
-
 #define PASSES_AT_ONCE 32 /* then answers and signals are handled */
 
 /* A mirror of one namespace names objects without the namespace. */

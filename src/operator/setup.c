@@ -1,14 +1,10 @@
 #include "operator/setup.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "kube/mirror.h"
 #include "kube/pages.h"
 #include "kube/tfjob_objects.h"
 #include "kube/wait.h"
-
-#include <stdarg.h>
 
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
 #define HTTP_CREATED 201

@@ -6,21 +6,13 @@
 
 #include "archive/archive.h"
 #include "archive/unpacker.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "pods/script.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* A copy of more files is no training result but an error. */
 #define COPY_FILES_LIMIT 10000000

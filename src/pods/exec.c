@@ -1,10 +1,5 @@
 #include "pods/exec.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define MESSAGE_SIZE ((size_t) 32 * 1024) /* of input; as kubectl */
 #define SILENCE (60 * MSEC_PER_SECOND)
 

@@ -2,13 +2,10 @@
  * sink for the socket, which pauses the WebSocket while the client is slow. */
 #include "pods/port_forward.h"
 
-#include "base/mem.h"
 #include "io/file.h"
 #include "io/sink.h"
 #include "pods/channels.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #define READ_SIZE ((size_t) 32 * 1024) /* as kubectl */

@@ -3,9 +3,7 @@
  * which may need many calls, is the exception. */
 #include "serve/master.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "http/query.h"
 #include "http/routes.h"
@@ -17,9 +15,6 @@
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 #include "status/metrics.h"
-
-#include <stdlib.h>
-#include <sys/queue.h>
 
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16

@@ -9,9 +9,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* The design of a file: its name, its tables, and its statements. */
 struct database_design {
 	const char *file_name;

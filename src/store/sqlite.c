@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "store/store.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The statements for muster.db, by number; their texts are below. */

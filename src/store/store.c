@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-
 void claim_list_done(struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {
