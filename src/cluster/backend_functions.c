@@ -31,22 +31,23 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 static void observe_pods(const struct kube_backend *backend, struct arena *arena,
 			 struct observed *observed)
 {
+	const struct pending *pending;
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	while ((pod = job_follower_next_pod(backend->seen, &place))) {
 		if (!kube_backend_owns(backend, pod))
 			continue;
-		const struct pending *pending = pending_find(&backend->pending, pod->name);
+		pending = mirror_table_get(&backend->pending, pod->name);
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
 			observed->replicas[observed->n_replicas++] = replica;
 	}
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->start != PENDING_NO_START)
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
+		if (pending->start != PENDING_NO_START)
 			observed->replicas[observed->n_replicas++] =
-				pending_observe_start(backend->pending.entries[i], arena);
+				pending_observe_start(pending, arena);
 }
 
 /* Without a name by which it is found, no Pod is of use. */
@@ -81,7 +82,8 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 {
 	const struct job_object *object;
 	const char *role;
-	size_t place = 0, role_len;
+	const void *place = NULL;
+	size_t role_len;
 	int index;
 
 	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place))) {
@@ -475,9 +477,10 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 /* A Pod that could not be started is observed as exited while the job keeps exited Pods. */
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->start != PENDING_START_IMPOSSIBLE &&
-		    !backend->pending.entries[i]->is_held)
+	const struct pending *pending;
+
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
+		if (pending->start != PENDING_START_IMPOSSIBLE && !pending->is_held)
 			return true;
 	return !kube_prerequisites_is_quiet(backend);
 }
@@ -494,7 +497,7 @@ bool backend_kube_is_quiet(const struct backend *base)
 static bool has_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	while ((pod = job_follower_next_pod(backend->seen, &place)))
 		if (kube_backend_owns(backend, pod))

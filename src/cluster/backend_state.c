@@ -143,6 +143,7 @@ static instant end_due_at(const struct kube_backend *backend, const struct pendi
 
 void kube_backend_wake(struct kube_backend *backend)
 {
+	const struct pending *pending;
 	instant soonest = INSTANT_NEVER;
 
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
@@ -151,9 +152,7 @@ void kube_backend_wake(struct kube_backend *backend)
 		if (prerequisite->is_refused && !prerequisite_is_called(prerequisite))
 			soonest = instant_min(soonest, prerequisite->again_at);
 	}
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		soonest = instant_min(soonest, start_due_at(backend, pending));
 		soonest = instant_min(soonest, end_due_at(backend, pending));
 	}

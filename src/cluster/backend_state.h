@@ -48,7 +48,7 @@ struct kube_backend {
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why a Pod can never be created; NULL: it can */
-	struct pending_table pending;
+	struct mirror_table pending; /* of struct pending, by Pod */
 	struct circuit_breaker starts, ends; /* creations and deletions of Pods */
 	bool has_made_pods; /* so the login has the permission */
 	bool is_end_refused; /* a rejected deletion was reported, and none has succeeded since */

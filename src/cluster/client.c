@@ -7,6 +7,7 @@
 #include "jobs/record.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
+#include "kube/mirror_table.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
 #include "kube/wait.h"
@@ -18,8 +19,7 @@ struct client_kube {
 	struct loop *loop;
 	struct kube_api *api;
 	struct store *store;
-	struct job_view **views; /* of jobs that were read */
-	size_t n_views, capacity;
+	struct mirror_table views; /* of struct job_view, by name: of jobs that were read */
 };
 
 static const struct client_functions kube_functions;
@@ -36,15 +36,6 @@ static int connect(const struct client_kube *client, struct loop *loop, struct k
 				ret_api, err);
 }
 
-/* The view of a deleted job stays until the deletion was reported (wait_for_change). */
-static struct job_view *known_view(const struct client_kube *client, const char *name)
-{
-	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(client->views[i]->name, name))
-			return client->views[i];
-	return NULL;
-}
-
 static struct job_view *add_view(struct client_kube *client, const char *name, bool is_of_tfjobs)
 {
 	const struct job_view_settings settings = {
@@ -55,20 +46,16 @@ static struct job_view *add_view(struct client_kube *client, const char *name, b
 		.data = client->settings.data,
 	};
 
-	mem_grow(&client->views, &client->capacity, client->n_views, sizeof(struct job_view *));
-	client->views[client->n_views] = job_view_new(&settings, name);
-	return client->views[client->n_views++];
+	return mirror_table_put(&client->views, name)->kept = job_view_new(&settings, name);
 }
 
 /* The name may be that of the view itself. */
 static void drop_view(struct client_kube *client, const char *name)
 {
-	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(client->views[i]->name, name)) {
-			job_view_free(client->views[i]);
-			client->views[i] = client->views[--client->n_views];
-			return;
-		}
+	struct job_view *view = mirror_table_get(&client->views, name);
+
+	mirror_table_drop(&client->views, name);
+	job_view_free(view);
 }
 
 static int sync_view(struct client_kube *client, struct job_view *view, struct job_view **ret_view,
@@ -88,11 +75,12 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 
 /* The job as it is now, or was last: one of `run --on kubernetes`, or else a TFJob. ERR_NOT_FOUND
  * when the first read did not find it. An error of reading the former is returned if there is no
- * such TFJob either. */
+ * such TFJob either. The view of a deleted job stays until the deletion was reported
+ * (wait_for_change). */
 static int find_synced_job_view(struct client_kube *client, const char *name,
 				struct job_view **ret_view, struct err *err)
 {
-	struct job_view *known = known_view(client, name);
+	struct job_view *known = mirror_table_get(&client->views, name);
 	int rc = sync_view(client, known ? known : add_view(client, name, false), ret_view, err);
 
 	if (known || (rc != ERR_NOT_FOUND && rc != ERR_REFUSED))
@@ -459,12 +447,13 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 static void free_kube_client(struct client *base)
 {
 	struct client_kube *client = kube_client_of(base);
+	struct job_view *view;
 
 	if (!client)
 		return;
-	for (size_t i = 0; i < client->n_views; i++)
-		job_view_free(client->views[i]);
-	free(client->views);
+	for (const void *at = NULL; (view = mirror_table_next(&client->views, &at));)
+		job_view_free(view);
+	mirror_table_done(&client->views);
 	if (client->store)
 		client->store->functions->free(client->store);
 	kube_api_free(client->api);

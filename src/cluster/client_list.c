@@ -33,7 +33,7 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 {
 	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
 	const struct kube_request request = {KUBE_LIST, reading->resource, listing->namespace_name,
-					     .parameters = reading->selector ? selector : NULL};
+					     .parameters = selector};
 
 	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
 }

@@ -179,7 +179,7 @@ static void report_startup_progress(struct kube_backend *backend)
 static void on_backend_pod_change(struct kube_backend *backend, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, name);
-	struct pending *pending = pending_find(&backend->pending, name);
+	struct pending *pending = mirror_table_get(&backend->pending, name);
 	bool was_busy = backend->pending.count > 0;
 
 	if (!pod)
@@ -211,9 +211,11 @@ static void on_backend_object_change(enum job_cache_kind kind, const char *name,
 /* After a list, which does not report what was created and deleted before it. */
 static void confirm_absent_pods(struct kube_backend *backend)
 {
-	for (size_t i = backend->pending.count; i-- > 0;) {
-		struct pending *pending = backend->pending.entries[i];
+	const void *at = NULL;
+	struct pending *next = mirror_table_next(&backend->pending, &at);
 
+	for (struct pending *pending; (pending = next);) {
+		next = mirror_table_next(&backend->pending, &at); /* this one may be dropped */
 		if (job_follower_pod(backend->seen, pending->pod_name))
 			continue;
 		kube_backend_drop_lost(backend, pending);
@@ -249,9 +251,11 @@ static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 		kube_prerequisites_drop_lost(backend);
 		return;
 	}
-	for (size_t i = count; i-- > 0;) {
-		struct pending *pending = backend->pending.entries[i];
+	const void *at = NULL;
+	struct pending *next = mirror_table_next(&backend->pending, &at);
 
+	for (struct pending *pending; (pending = next);) {
+		next = mirror_table_next(&backend->pending, &at);
 		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -283,7 +287,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 static void report_existing_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	if (job_replica_count(backend->settings.job) > TFJOB_EVENTS_SINGLE)
 		return;

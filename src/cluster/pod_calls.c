@@ -31,12 +31,11 @@ static const char *refusal_reason_of(const struct kube_status *status)
 
 static bool is_any_refused(const struct kube_backend *backend, const char *word)
 {
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
+	const struct pending *pending;
 
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->n_refusals > 0 && text_equals(pending->refusal_reason, word))
 			return true;
-	}
 	return false;
 }
 
@@ -257,14 +256,12 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 void kube_backend_on_log_complete(void *data)
 {
 	struct kube_backend *backend = data;
+	struct pending *pending;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->end_waits &&
 		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
 			kube_backend_delete_pod(backend, pending);
-	}
 	kube_backend_news(backend);
 }
 
@@ -330,9 +327,9 @@ void kube_backend_send_term(struct kube_backend *backend, struct pending *pendin
 
 static void resend_due_term_signals(struct kube_backend *backend, instant now)
 {
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
+	struct pending *pending;
 
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (!instant_has_come(pending->tell_at, now) ||
 		    !kube_backend_is_waited_for(backend, pending))
 			continue;
@@ -344,11 +341,10 @@ static void resend_due_term_signals(struct kube_backend *backend, instant now)
 bool backend_kube_is_held_up(const struct backend *base)
 {
 	const struct kube_backend *backend = (const struct kube_backend *) base;
+	const struct pending *pending;
 	bool is_any_held = false;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (kube_backend_is_waited_for(backend, pending))
 			return false;
 		is_any_held |= pending->is_held;
@@ -377,13 +373,11 @@ static void release_held_pod_end(struct kube_backend *backend, struct pending *p
 void backend_kube_release(struct backend *base, bool is_hurried)
 {
 	struct kube_backend *backend = (struct kube_backend *) base;
+	struct pending *pending;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->is_held)
 			release_held_pod_end(backend, pending, is_hurried);
-	}
 }
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
@@ -397,11 +391,9 @@ static bool may_probe(struct circuit_breaker *breaker, instant now)
 
 static void try_starts_again(struct kube_backend *backend, instant now)
 {
-	struct pending *first = NULL;
+	struct pending *pending, *first = NULL;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (pending->start != PENDING_START_REFUSED ||
 		    !instant_has_come(pending->again_at, now))
 			continue;
@@ -420,11 +412,9 @@ static void try_starts_again(struct kube_backend *backend, instant now)
 
 static void try_ends_again(struct kube_backend *backend, instant now)
 {
-	struct pending *first = NULL;
+	struct pending *pending, *first = NULL;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (!pending->is_end_put_off)
 			continue;
 		if (!circuit_breaker_is_open(&backend->ends))

@@ -362,11 +362,11 @@ static void free_log(struct pod_log *log)
 void pod_logs_free(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	if (!logs)
 		return;
-	while ((log = mirror_table_next_value(&logs->table, &place)))
+	while ((log = mirror_table_next(&logs->table, &place)))
 		free_log(log);
 	mirror_table_done(&logs->table);
 	file_close(&logs->lock_fd);
@@ -458,10 +458,10 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	logs->is_paused = true;
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (!log->call)
 			continue;
 		end_opening(log);
@@ -473,10 +473,10 @@ void pod_logs_pause(struct pod_logs *logs)
 void pod_logs_resume(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	logs->is_paused = false;
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (pod_log_is_open(log) && !log->call)
 			loop_timer_arm_after(log->timer, 0);
 	}
@@ -503,9 +503,9 @@ msec pod_logs_known_until(const struct pod_logs *logs)
 {
 	struct pod_log *log;
 	msec until = MSEC_NEVER;
-	size_t place = 0;
+	const void *place = NULL;
 
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (pod_log_is_open(log))
 			until = msec_min(until, log->last_time);
 	}

@@ -49,9 +49,9 @@ void kube_mirror_free(struct kube_mirror *mirror)
 		return;
 	end_calls(mirror);
 	loop_watch_free(mirror->timer);
-	size_t place = 0;
+	const void *place = NULL;
 
-	for (void *kept; (kept = mirror_table_next_value(&mirror->table, &place));)
+	for (void *kept; (kept = mirror_table_next(&mirror->table, &place));)
 		mirror->settings.release(kept, mirror->settings.data);
 	mirror_table_done(&mirror->table);
 	free(mirror->namespace_name);
@@ -122,22 +122,20 @@ static void apply_mirrored_object(struct kube_mirror *mirror, const struct json 
 		store_mirrored_object(mirror, name, object);
 }
 
-/* Drops the objects missing from the list that just ended. Names are collected first, because
- * removal moves entries. */
+/* Drops the objects missing from the list that just ended. */
 static void drop_unseen(struct kube_mirror *mirror)
 {
-	char **names CLEANUP(mem_free_any) = NULL;
-	size_t count = 0, capacity = 0;
-	const struct mirror_entry *entry;
+	const struct mirror_entry *next;
 
-	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
-		if (entry->seen != mirror->list_number) {
-			mem_grow(&names, &capacity, count, sizeof(*names));
-			names[count++] = mem_copy_text(entry->name);
-		}
-	for (size_t i = 0; i < count; i++) {
-		drop(mirror, names[i]);
-		free(names[i]);
+	for (const struct mirror_entry *entry = TAILQ_FIRST(&mirror->table.entries); entry;
+	     entry = next) {
+		char *name CLEANUP(mem_free_text) = NULL;
+
+		next = TAILQ_NEXT(entry, link);
+		if (entry->seen == mirror->list_number)
+			continue;
+		name = mem_copy_text(entry->name); /* for the callbacks */
+		drop(mirror, name);
 	}
 }
 
