@@ -177,11 +177,7 @@ static void on_jobs_listed(const char *version, const struct kube_result *result
 static void begin_list(struct asked *asked)
 {
 	const struct master_settings *settings = &asked->master->settings;
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &kube_tfjobs,
-		.namespace_name = settings->namespace_name,
-	};
+	const struct kube_request request = {KUBE_LIST, &kube_tfjobs, settings->namespace_name};
 
 	asked->n_tries++;
 	text_clear(&asked->jobs);
