@@ -20,7 +20,7 @@ struct kube_call {
 	kube_done_fn done;
 	void *data;
 
-	struct kube_socket socket; /* its protocols are NULL: no WebSocket */
+	struct websocket_request socket; /* its protocols are NULL: no WebSocket */
 	struct http_call *http; /* of the current try; NULL: the call waits */
 	struct websocket *websocket; /* of the current try, if it is a WebSocket */
 	struct loop_watch *timer; /* until the next try */

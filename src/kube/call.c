@@ -330,25 +330,19 @@ static void begin_socket(struct kube_call *call)
 	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
 
 	kube_headers_add_login(&headers, call->api->login);
-	const struct websocket_request request = {
-		.http = {.url = call->url,
-			 .headers = (const char *const *) headers.lines,
-			 .trust = call->api->trust,
-			 .proxy = call->api->login->proxy,
-			 .connect_timeout = call->api->login->timeout,
-			 .timeout = call->api->login->timeout,
-			 .output_idle = call->socket.output_idle},
-		.user_agent = call->api->user_agent,
-		.protocols = call->socket.protocols,
-		.limit = call->socket.limit,
-		.on_open = call->socket.on_open,
-		.on_message = call->socket.on_message,
-		.on_room = call->socket.on_room,
-		.on_end = end_socket,
-		.data = call->data,
-		.end_data = call,
-	};
+	struct websocket_request request = call->socket;
 
+	request.http = (struct http_request){.url = call->url,
+					     .headers = (const char *const *) headers.lines,
+					     .trust = call->api->trust,
+					     .proxy = call->api->login->proxy,
+					     .connect_timeout = call->api->login->timeout,
+					     .timeout = call->api->login->timeout,
+					     .output_idle = call->socket.http.output_idle};
+	request.user_agent = call->api->user_agent;
+	request.on_end = end_socket;
+	request.data = call->data;
+	request.end_data = call;
 	call->websocket = websocket_new(call->api->loop, &request);
 }
 
@@ -447,7 +441,7 @@ void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
 }
 
 void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
-		       const struct kube_request *request, const struct kube_socket *socket,
+		       const struct kube_request *request, const struct websocket_request *socket,
 		       kube_done_fn done, void *data)
 {
 	kube_stream_start(ret_call, api, request, 0, NULL, done, data);

@@ -231,9 +231,9 @@ static void end_websocket(const struct kube_result *result, void *data)
 
 static void call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {
-	static const struct kube_socket socket = {
+	static const struct websocket_request socket = {
 		.protocols = protocols,
-		.output_idle = SILENCE,
+		.http.output_idle = SILENCE,
 		.limit = MESSAGE_LIMIT,
 		.on_open = on_port_forward_open,
 		.on_message = on_port_forward_message,
