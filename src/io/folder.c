@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 
+#include <fts.h>
 #include <limits.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -362,28 +363,19 @@ int folder_move(const char *source, const char *target, struct err *err)
 	}
 }
 
-static void measure_folder_tree(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
-{
-	DIR *folder CLEANUP(folder_close) = open_below(parent_fd, name);
-
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
-		struct stat status;
-
-		if (!is_entry(entry) ||
-		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (S_ISDIR(status.st_mode)) {
-			measure_folder_tree(dirfd(folder), entry->d_name, n_files, bytes);
-			continue;
-		}
-		*n_files += 1;
-		*bytes += (uint64_t) status.st_size;
-	}
-}
-
 void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes)
 {
-	measure_folder_tree(AT_FDCWD, path, n_files, bytes);
+	char *roots[] = {(char *) path, NULL};
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+	for (const FTSENT *found; walk && (found = fts_read(walk));)
+		if (found->fts_info == FTS_F || found->fts_info == FTS_SL ||
+		    found->fts_info == FTS_DEFAULT) {
+			*n_files += 1;
+			*bytes += (uint64_t) found->fts_statp->st_size;
+		}
+	if (walk)
+		fts_close(walk);
 }
 
 struct folder_watch {
