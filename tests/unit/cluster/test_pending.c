@@ -1,7 +1,6 @@
 /* What was pending with Pods, laid over what a mirror shows of them. */
 #include "unit.h"
 
-#include "base/mem.h"
 #include "cluster/pending.h"
 
 #define NOW ((msec) 1000000)

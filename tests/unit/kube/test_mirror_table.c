@@ -2,9 +2,7 @@
 
 #include "kube/mirror_table.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define N_NAMES 500
 
