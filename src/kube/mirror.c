@@ -279,7 +279,7 @@ static void on_mirror_list_item(const struct json *item, void *data)
 	apply_mirrored_object(data, item, false);
 }
 
-static void end_pages(const char *version, const struct kube_result *result, void *data)
+static void end_pages(const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
@@ -288,7 +288,7 @@ static void end_pages(const char *version, const struct kube_result *result, voi
 		end_step(mirror, result->status, result->err);
 		return;
 	}
-	end_list(mirror, version);
+	end_list(mirror, object_version_of(result->object));
 	arm_mirror_timer(mirror);
 }
 

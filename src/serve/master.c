@@ -153,12 +153,11 @@ static void add_listed_job(const struct json *tfjob, void *data)
 
 static void begin_list(struct asked *asked);
 
-static void on_jobs_listed(const char *version, const struct kube_result *result, void *data)
+static void on_jobs_listed(const struct kube_result *result, void *data)
 {
 	struct asked *asked = data;
 	const struct err *err = result->err;
 
-	(void) version;
 	if (err && err->code == ERR_CONFLICT && asked->n_tries < LIMIT_LIST_TRIES) {
 		begin_list(asked);
 		return;
