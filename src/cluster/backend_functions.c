@@ -10,11 +10,6 @@
 
 static const struct backend_functions kube_functions;
 
-static struct kube_backend *kube_backend_of_base(const struct backend *base)
-{
-	return (struct kube_backend *) base;
-}
-
 static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
 {
 	struct observed_replica copy = *seen;
@@ -110,6 +105,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 			      struct arena *arena, struct observed *observed)
 {
 	const struct tfjob_manner *manner = backend ? &backend->settings.manner : &plain_manner;
+	const char *service = manner->has_one_service ? job->name : NULL;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
 	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
@@ -124,7 +120,8 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 
 			if (json_get(taken_back, name))
 				continue;
-			tfjob_add_address(manner, job, role, index, &address);
+			tf_cluster_add_kubeflow_address(job, role, index, service,
+							manner->cluster_domain, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -159,7 +156,7 @@ struct observed backend_kube_observe_new(const struct job *job, struct arena *ar
 static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
 			struct observed *ret_observed, struct err *err)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 	struct observed observed = {.traits = backend->kind->traits};
 
 	update_backend_job(backend, job);
@@ -260,7 +257,7 @@ static void terminate_replica_pod(struct kube_backend *backend, const struct job
 static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
 		      struct err *err)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 	char *name CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, action->role, action->index);
 
@@ -418,13 +415,13 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 			   int attempt, size_t most, struct arena *arena,
 			   struct printed *ret_printed, struct err *err)
 {
+	struct kube_backend *backend = (struct kube_backend *) base;
 	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
 
-	if (!kube_backend_of_base(base)->logs)
-		return read_tail(kube_backend_of_base(base), name, attempt, arena, ret_printed,
-				 err);
-	return log_last_lines(kube_backend_of_base(base)->settings.log_folder, role, index, attempt,
-			      most, arena, ret_printed, err);
+	if (!backend->logs)
+		return read_tail(backend, name, attempt, arena, ret_printed, err);
+	return log_last_lines(backend->settings.log_folder, role, index, attempt, most, arena,
+			      ret_printed, err);
 }
 
 static void on_backend_output(void *data)
@@ -487,7 +484,7 @@ static bool is_anything_under_way(const struct kube_backend *backend)
 
 bool backend_kube_is_quiet(const struct backend *base)
 {
-	const struct kube_backend *backend = kube_backend_of_base(base);
+	const struct kube_backend *backend = (struct kube_backend *) base;
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
 	       !pod_tail_is_open(&backend->tail, NULL);
@@ -515,7 +512,7 @@ bool backend_kube_is_empty(const struct backend *base)
 
 static void free_kube_backend(struct backend *base)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 
 	job_follower_free(backend->seen);
 	pending_table_done(&backend->pending);

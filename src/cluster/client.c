@@ -24,11 +24,6 @@ struct client_kube {
 
 static const struct client_functions kube_functions;
 
-static struct client_kube *kube_client_of(struct client *client)
-{
-	return (struct client_kube *) client;
-}
-
 static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
 		   struct err *err)
 {
@@ -165,7 +160,7 @@ static int remove_tfjob(const struct client_kube *client, const struct job_view 
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 
 	return client_kube_list(client->api, client->settings.namespace_name, ret_rows, ret_count,
 				err);
@@ -174,7 +169,7 @@ static int kube_list(struct client *base, struct client_row **ret_rows, size_t *
 static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct job_view *view;
-	int rc = find_synced_job_view(kube_client_of(base), name, &view, err);
+	int rc = find_synced_job_view((struct client_kube *) base, name, &view, err);
 
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
@@ -195,7 +190,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 				instant until, int64_t *ret_version, bool *ret_is_gone,
 				struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -216,7 +211,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 static int kube_log_folder(struct client *base, const char *name, char **ret_folder,
 			   struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -235,7 +230,7 @@ static int kube_fetch_logs(struct client *base, const char *name,
 			   const struct client_logs_request *request, struct client_logs **ret_logs,
 			   struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct kube_api *api = NULL;
 	struct job_view *view;
 	struct job *job = NULL;
@@ -299,7 +294,7 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 static int kube_patch(struct client *base, const char *name, const struct json *patch,
 		      struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -316,7 +311,7 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 static int kube_stop(struct client *base, const char *name, const char *reason, msec grace,
 		     struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -399,7 +394,7 @@ static int remove_objects(struct client_kube *client, const struct kube_orphans_
 
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
 						 view->name};
 	const struct store_record *record = view->record;
@@ -421,7 +416,7 @@ static int remove_job(struct client *base, struct job_view *view, struct err *er
 
 static int kube_remove(struct client *base, const char *name, struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
@@ -446,7 +441,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 
 static void free_kube_client(struct client *base)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 
 	if (!client)

@@ -136,7 +136,8 @@ static void confirm_observed_start(struct kube_backend *backend, struct pending 
 		kube_backend_report_started(backend, pending, pod->uid);
 	if (pending->start_call)
 		kube_backend_admit(backend, &backend->starts);
-	pending_confirm_start(pending);
+	kube_call_let_go(TAKE(pending->start_call)); /* only the server's warnings are missing */
+	pending_drop_start(pending);
 }
 
 /* The deletion of the previous Pod frees the name. It may be seen before the answer to its call,

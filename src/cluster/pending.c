@@ -73,12 +73,6 @@ void pending_drop_start(struct pending *pending)
 	request_slot_release(&pending->start_slot);
 }
 
-void pending_confirm_start(struct pending *pending)
-{
-	kube_call_let_go(TAKE(pending->start_call));
-	pending_drop_start(pending);
-}
-
 void pending_drop_if_idle(struct mirror_table *table, struct pending *pending)
 {
 	if (pending->start != PENDING_NO_START || pending->ended_uid)

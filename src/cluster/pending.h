@@ -68,9 +68,6 @@ struct pending *pending_at(struct mirror_table *table, struct kube_backend *back
 /* The deletion, or the start, is over. */
 void pending_drop_end(struct pending *pending);
 void pending_drop_start(struct pending *pending);
-/* The cache shows the Pod, so its start is over. A call without an answer continues, only for the
- * server's warnings. */
-void pending_confirm_start(struct pending *pending);
 /* Drops the entry when nothing is in progress for it. */
 void pending_drop_if_idle(struct mirror_table *table, struct pending *pending);
 

@@ -77,13 +77,6 @@ int store_kube_config_map(const struct store_record *record, struct json **ret_c
 	return 0;
 }
 
-bool store_kube_is_made_as(const struct json *config_map, const char *uid)
-{
-	const struct json *annotations = json_get_path(config_map, "metadata", "annotations", NULL);
-
-	return text_equals(json_get_string(annotations, STORE_KUBE_MADE_AS, NULL), uid);
-}
-
 /* A user who may write this ConfigMap must not make its supervisor, which may have more
  * permissions, act on a job of another name or namespace. */
 static bool is_about(const char *document, const char *job_name, const char *namespace_name)

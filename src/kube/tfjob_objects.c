@@ -5,14 +5,6 @@
 #define CONTAINER "tensorflow"
 #define OUR_FIELD "replicas" /* in every status that muster writes */
 
-void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
-		       const struct role *role, int index, struct text *text)
-{
-	tf_cluster_add_kubeflow_address(job, role, index,
-					manner->has_one_service ? job->name : NULL,
-					manner->cluster_domain, text);
-}
-
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {
 	struct json *list = json_new_array();
