@@ -374,11 +374,11 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
  * ConfigMap is last, so that failed deletions can be repeated. Others may write it meanwhile. */
-static int remove_objects(struct client_kube *client, const struct kube_orphans_place *place,
-			  const char *uid, struct kube_orphans *orphans, struct err *err)
+static int remove_objects(struct client_kube *client, struct kube_orphans *orphans, const char *uid,
+			  struct err *err)
 {
-	const char *name = place->job_name;
-	int rc = kube_orphans_delete(place, orphans, uid, err);
+	const char *name = orphans->job_name;
+	int rc = kube_orphans_delete(orphans, uid, err);
 
 	/* A job's objects are created in the same way: if all that could be read have an owner,
 	 * those that may not be read have one too. */
@@ -395,22 +395,21 @@ static int remove_objects(struct client_kube *client, const struct kube_orphans_
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
 	struct client_kube *client = (struct client_kube *) base;
-	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
-						 view->name};
 	const struct store_record *record = view->record;
-	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {
+		client->api, client->settings.namespace_name, view->name};
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(record->uid);
 
 	/* A record that cannot be read does not say whether there is a Secret: assume one. */
 	orphans.has_secret = record_read_job(record, &job, NULL) < 0 || job_secret_is_named(job);
 	/* First: later, an object of this name may be another job's. */
-	int rc = kube_orphans_find(&place, &orphans, err);
+	int rc = kube_orphans_find(&orphans, err);
 
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
 	if (rc == 0)
-		rc = remove_objects(client, &place, uid, &orphans, err);
+		rc = remove_objects(client, &orphans, uid, err);
 	return rc;
 }
 

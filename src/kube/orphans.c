@@ -27,7 +27,6 @@ void kube_orphans_done(struct kube_orphans *orphans)
 {
 	drop_orphans_beyond(orphans, 0);
 	free(orphans->list);
-	*orphans = (struct kube_orphans){0};
 }
 
 static void on_orphan_list_restart(void *data)
@@ -58,22 +57,21 @@ static void on_orphan_candidate(const struct json *item, void *data)
 	};
 }
 
-static int find_kind(const struct kube_orphans_place *place, const struct kube_resource *resource,
-		     struct kube_orphans *orphans, struct err *err)
+static int find_kind(const struct kube_resource *resource, struct kube_orphans *orphans,
+		     struct err *err)
 {
-	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(place->job_name);
-	char *selector CLEANUP(mem_free_text) = objects_selector(place->job_name);
+	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(orphans->job_name);
+	char *selector CLEANUP(mem_free_text) = objects_selector(orphans->job_name);
 	const struct kube_parameter labels[] = {{"labelSelector", selector}, {0}};
-	const struct kube_request request = {KUBE_LIST, resource, place->namespace_name,
+	const struct kube_request request = {KUBE_LIST, resource, orphans->namespace_name,
 					     .parameters = labels};
 	struct finding finding = {orphans, resource, owner_name, orphans->count};
 
-	return kube_pages_wait(place->api, &request, on_orphan_list_restart, on_orphan_candidate,
+	return kube_pages_wait(orphans->api, &request, on_orphan_list_restart, on_orphan_candidate,
 			       &finding, err);
 }
 
-int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		      struct err *err)
+int kube_orphans_find(struct kube_orphans *orphans, struct err *err)
 {
 	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services,
 						     &kube_network_policies, &kube_config_maps,
@@ -81,7 +79,7 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct err own = {0};
-		int rc = find_kind(place, kinds[i], orphans, &own);
+		int rc = find_kind(kinds[i], orphans, &own);
 
 		if (rc < 0 && rc != ERR_REFUSED)
 			return err_copy(err, &own);
@@ -92,21 +90,20 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 }
 
 /* A Secret of another job or with an owner (422) is left unchanged. That, or none, is no error. */
-static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
+static int adopt_secret(struct kube_orphans *orphans, const char *owner_uid, struct err *err)
 {
-	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
+	char *name CLEANUP(mem_free_text) = job_secret_name(orphans->job_name);
 	struct json *steps CLEANUP(json_cleanup) = json_new_array();
-	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets, place->namespace_name,
-					     name, .body = steps};
+	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets,
+					     orphans->namespace_name, name, .body = steps};
 	struct err own;
 
 	json_patch_add_step(steps, "test", "/metadata/labels/muster~1job",
-			    json_new_string(place->job_name));
+			    json_new_string(orphans->job_name));
 	json_patch_add_step(steps, "test", "/metadata/ownerReferences", json_new_null());
 	json_patch_add_step(steps, "add", "/metadata/ownerReferences",
-			    objects_owner_references_new(place->job_name, owner_uid));
-	int rc = kube_wait(place->api, &request, NULL, &own);
+			    objects_owner_references_new(orphans->job_name, owner_uid));
+	int rc = kube_wait(orphans->api, &request, NULL, &own);
 
 	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
 		return 0;
@@ -117,8 +114,7 @@ static int adopt_secret(const struct kube_orphans_place *place, struct kube_orph
 	return 0;
 }
 
-int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
+int kube_orphans_delete(struct kube_orphans *orphans, const char *owner_uid, struct err *err)
 {
 	size_t count = orphans->count;
 	struct kube_request *requests CLEANUP(mem_free_any) =
@@ -127,10 +123,10 @@ int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orph
 
 	for (size_t i = 0; i < count; i++)
 		requests[i] = (struct kube_request){
-			KUBE_DELETE, orphans->list[i].resource, place->namespace_name,
+			KUBE_DELETE, orphans->list[i].resource, orphans->namespace_name,
 			orphans->list[i].name,
 			.body = kube_delete_options_new(orphans->list[i].uid)};
-	kube_wait_all(place->api, requests, count, answers);
+	kube_wait_all(orphans->api, requests, count, answers);
 	for (size_t i = 0; i < count; i++) {
 		int code = answers[i].err.code;
 
@@ -142,5 +138,5 @@ int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orph
 	int rc = kube_answers_error(answers, count, err);
 
 	kube_answers_free(answers, count);
-	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
+	return rc == 0 && orphans->has_secret ? adopt_secret(orphans, owner_uid, err) : rc;
 }

@@ -18,29 +18,26 @@ struct kube_orphan {
 	char *name, *uid;
 };
 
-/* Zero it to begin; free it with kube_orphans_done. */
+/* Free it with kube_orphans_done. All functions run the loop, as kube_wait does. */
 struct kube_orphans {
+	/* Set by the caller, and borrowed. */
+	struct kube_api *api;
+	const char *namespace_name, *job_name;
+	bool has_secret; /* the job's document reads JOB.env */
+
 	struct kube_orphan *list;
 	size_t count, capacity;
-	bool has_secret; /* set by the caller: the job's document reads JOB.env */
 	/* Why a kind could not be listed or the Secret not be reached; code 0: all were found. */
 	struct err refusal;
 };
 
-/* The place of the job; everything is borrowed. All functions run the loop, as kube_wait does. */
-struct kube_orphans_place {
-	struct kube_api *api;
-	const char *namespace_name, *job_name;
-};
-
 /* Finds the Pods, Services, ConfigMaps and Leases, except the job's own ConfigMap. If a kind may
  * not be listed, the others are still found. Errors as in kube_pages_wait. */
-int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-		      struct err *err) MUST_USE;
+int kube_orphans_find(struct kube_orphans *orphans, struct err *err) MUST_USE;
 void kube_orphans_done(struct kube_orphans *orphans);
 
 /* Deletes exactly these objects, not newer ones of the same name. A missing object is no error. The
  * Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. All are
  * tried; then the first error is returned. */
-int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err) MUST_USE;
+int kube_orphans_delete(struct kube_orphans *orphans, const char *owner_uid,
+			struct err *err) MUST_USE;
