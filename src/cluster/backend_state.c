@@ -171,20 +171,6 @@ bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
 	return breaker->n_refusals > 0;
 }
 
-void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why)
-{
-	breaker->word = word;
-	(void) text_keep(&breaker->why, why);
-	if (!circuit_breaker_is_open(
-		    breaker)) /* calls made at the same time are rejected together */
-		circuit_breaker_probe(breaker);
-}
-
-void circuit_breaker_probe(struct circuit_breaker *breaker)
-{
-	breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
-}
-
 void circuit_breaker_reset(struct circuit_breaker *breaker)
 {
 	free(breaker->why);

@@ -147,8 +147,6 @@ void kube_backend_wake(struct kube_backend *backend);
 instant kube_backend_next_try(int n_refusals);
 /* While it is open, only the probing call may be made. */
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker);
-void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why);
-void circuit_breaker_probe(struct circuit_breaker *breaker); /* one call probes now */
 void circuit_breaker_reset(struct circuit_breaker *breaker);
 /* The server accepts calls again, or may: closes the breaker, and all calls that waited are due. */
 void kube_backend_admit(struct kube_backend *backend, struct circuit_breaker *breaker);

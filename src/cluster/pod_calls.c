@@ -29,6 +29,15 @@ static const char *refusal_reason_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
+/* Calls that were made at the same time are rejected together. */
+static void trip(struct circuit_breaker *breaker, const char *word, const char *why)
+{
+	breaker->word = word;
+	(void) text_keep(&breaker->why, why);
+	if (!circuit_breaker_is_open(breaker))
+		breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
+}
+
 static bool is_any_refused(const struct kube_backend *backend, const char *word)
 {
 	const struct pending *pending;
@@ -62,7 +71,7 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	if (err->code == ERR_EXISTS) /* of this name alone */
 		pending->again_at = kube_backend_next_try(pending->n_refusals);
 	else if (pending->start == PENDING_START_REFUSED)
-		circuit_breaker_trip(&backend->starts, pending->refusal_reason, pending->refusal);
+		trip(&backend->starts, pending->refusal_reason, pending->refusal);
 	pending->n_refusals++;
 	kube_backend_wake(backend);
 }
@@ -204,7 +213,7 @@ static void on_pod_deleted(const struct kube_result *result, void *data)
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
 		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
-		circuit_breaker_trip(&backend->ends, NULL, NULL);
+		trip(&backend->ends, NULL, NULL);
 		pending->end_refused_at = loop_monotonic_now();
 		postpone_pod_end(backend, pending);
 		return;
@@ -385,7 +394,7 @@ static bool may_probe(struct circuit_breaker *breaker, instant now)
 {
 	if (!circuit_breaker_is_open(breaker) || !instant_has_come(breaker->again_at, now))
 		return false;
-	circuit_breaker_probe(breaker);
+	breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
 	return true;
 }
 
