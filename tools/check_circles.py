@@ -50,7 +50,7 @@ def circles_of(graph):
 
 
 def name_of(member):
-    """"kube/api_calls" of ".../kube_api_calls.c.o", as meson calls the object of src/kube/api_calls.c."""
+    """"kube/job_pod" of ".../kube_job_pod.c.o", as meson calls the object of src/kube/job_pod.c."""
     return re.sub(r"^(?:.*/)?(?:src_)?([a-z]+)_(.*)\.c\.o$", r"\1/\2", member)
 
 

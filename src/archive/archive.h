@@ -13,10 +13,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct archive_limits {
 	uint64_t n_entries;
 	uint64_t bytes; /* of the files' sizes, including holes; and of the stream */

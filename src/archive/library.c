@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; a number follows */
 

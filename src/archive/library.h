@@ -8,8 +8,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <locale.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* The functions of archive/archive.h. */
 int archive_pack_new(const struct archive_packing *packing, struct archive_pack **ret_pack,

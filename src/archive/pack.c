@@ -4,13 +4,7 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BLOCK_SIZE ((size_t) 64 * 1024)
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #define HEADER_SIZE ((uint64_t) 16 * 1024) /* largest entry header, including all its parts */

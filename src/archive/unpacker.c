@@ -2,16 +2,12 @@
 #include "archive/unpacker.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/child.h"
 #include "io/file.h"
+#include "io/sink.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define PIECE ((size_t) 64 * 1024)
 
@@ -19,10 +15,9 @@ struct unpacker {
 	struct unpacker_settings settings; /* without the directory */
 	pid_t pid;
 	int stream_fd, result_fd;
-	struct loop_watch *stream, *result;
-	struct text waiting;
-	size_t sent; /* of the waiting bytes */
-	bool is_at_end; /* the waiting bytes are the last */
+	struct sink *stream; /* to the process; NULL: it gets no more */
+	struct loop_watch *result;
+	bool is_at_end; /* the bytes that wait in the sink are the last */
 	bool was_full; /* the sender waits for room */
 };
 
@@ -71,22 +66,18 @@ static NORETURN void unpack(const struct archive_functions *archive,
 
 /* The process with the loop. */
 
-static void release_unpacker(struct unpacker *unpacker)
-{
-	loop_watch_free(unpacker->stream);
-	loop_watch_free(unpacker->result);
-	file_close(&unpacker->stream_fd);
-	file_close(&unpacker->result_fd);
-	text_done(&unpacker->waiting);
-	free(unpacker);
-}
-
 static void close_stream(struct unpacker *unpacker)
 {
-	loop_watch_free(TAKE(unpacker->stream));
+	sink_free(TAKE(unpacker->stream));
 	file_close(&unpacker->stream_fd);
-	text_clear(&unpacker->waiting);
-	unpacker->sent = 0;
+}
+
+static void release_unpacker(struct unpacker *unpacker)
+{
+	close_stream(unpacker);
+	loop_watch_free(unpacker->result);
+	file_close(&unpacker->result_fd);
+	free(unpacker);
 }
 
 /* The unpacking process writes its whole result in one write (pipe(7): less than PIPE_BUF), or
@@ -104,25 +95,12 @@ static void on_result(void *data)
 	release_unpacker(unpacker);
 }
 
-static void on_writable(void *data)
+/* All was written, or the process wants no more bytes and will report why. */
+static void on_stream_change(void *data)
 {
 	struct unpacker *unpacker = data;
-	ssize_t len = write(unpacker->stream_fd, unpacker->waiting.bytes + unpacker->sent,
-			    unpacker->waiting.len - unpacker->sent);
 
-	if (len < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (len < 0) { /* the process wants no more bytes, and will report why */
-		close_stream(unpacker);
-		return;
-	}
-	unpacker->sent += (size_t) len;
-	if (unpacker->sent < unpacker->waiting.len)
-		return;
-	text_clear(&unpacker->waiting);
-	unpacker->sent = 0;
-	loop_watch_enable(unpacker->stream, false);
-	if (unpacker->is_at_end) {
+	if (unpacker->is_at_end || sink_is_gone(unpacker->stream)) {
 		close_stream(unpacker);
 	} else if (unpacker->was_full) {
 		unpacker->was_full = false;
@@ -166,15 +144,12 @@ int unpacker_new(const struct unpacker_settings *settings, struct unpacker **ret
 	unpacker->stream_fd = unpacker->result_fd = -1;
 	int rc = start_unpacker_process(unpacker, err);
 
-	if (rc == 0 && fcntl(unpacker->stream_fd, F_SETFL, O_NONBLOCK) < 0)
-		rc = err_set_errno(err, errno, "cannot prepare a pipe");
 	if (rc < 0) {
 		release_unpacker(unpacker);
 		return rc;
 	}
 	unpacker->stream =
-		loop_watch_writable(settings->loop, unpacker->stream_fd, on_writable, unpacker);
-	loop_watch_enable(unpacker->stream, false);
+		sink_new(settings->loop, unpacker->stream_fd, on_stream_change, unpacker);
 	unpacker->result =
 		loop_watch_readable(settings->loop, unpacker->result_fd, on_result, unpacker);
 	*ret_unpacker = unpacker;
@@ -193,19 +168,21 @@ void unpacker_take(struct unpacker *unpacker, const char *bytes, size_t len)
 {
 	if (!unpacker->stream)
 		return; /* the process failed, and will report it */
-	text_add_bytes(&unpacker->waiting, bytes, len);
-	unpacker->was_full |= !unpacker_has_room(unpacker);
-	loop_watch_enable(unpacker->stream, true);
+	text_add_bytes(sink_text(unpacker->stream), bytes, len);
+	if (unpacker->was_full) /* else the end of its waiting would not be reported */
+		return;
+	sink_flush(unpacker->stream);
+	unpacker->was_full = !unpacker_has_room(unpacker);
 }
 
 bool unpacker_has_room(const struct unpacker *unpacker)
 {
-	return unpacker->waiting.len - unpacker->sent < UNPACKER_ROOM;
+	return !unpacker->stream || sink_text(unpacker->stream)->len < UNPACKER_ROOM;
 }
 
 void unpacker_end_input(struct unpacker *unpacker)
 {
 	unpacker->is_at_end = true;
-	if (unpacker->stream && unpacker->sent == unpacker->waiting.len)
+	if (unpacker->stream && !sink_is_waiting(unpacker->stream))
 		close_stream(unpacker);
 }

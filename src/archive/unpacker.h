@@ -7,9 +7,6 @@
 #include "base/own.h"
 #include "io/loop.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define UNPACKER_ROOM ((size_t) 1024 * 1024) /* bytes that may wait to be unpacked */
 
 struct unpacker;

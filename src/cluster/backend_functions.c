@@ -7,14 +7,8 @@
 #include "status/failure_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct backend_functions kube_functions;
-
-static struct kube_backend *kube_backend_of_base(const struct backend *base)
-{
-	return (struct kube_backend *) base;
-}
 
 static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
 {
@@ -32,22 +26,23 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 static void observe_pods(const struct kube_backend *backend, struct arena *arena,
 			 struct observed *observed)
 {
+	const struct pending *pending;
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	while ((pod = job_follower_next_pod(backend->seen, &place))) {
 		if (!kube_backend_owns(backend, pod))
 			continue;
-		const struct pending *pending = pending_find(&backend->pending, pod->name);
+		pending = mirror_table_get(&backend->pending, pod->name);
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
 			observed->replicas[observed->n_replicas++] = replica;
 	}
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->start != PENDING_NO_START)
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
+		if (pending->start != PENDING_NO_START)
 			observed->replicas[observed->n_replicas++] =
-				pending_observe_start(backend->pending.entries[i], arena);
+				pending_observe_start(pending, arena);
 }
 
 /* Without a name by which it is found, no Pod is of use. */
@@ -82,7 +77,8 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 {
 	const struct job_object *object;
 	const char *role;
-	size_t place = 0, role_len;
+	const void *place = NULL;
+	size_t role_len;
 	int index;
 
 	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place))) {
@@ -109,6 +105,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 			      struct arena *arena, struct observed *observed)
 {
 	const struct tfjob_manner *manner = backend ? &backend->settings.manner : &plain_manner;
+	const char *service = manner->has_one_service ? job->name : NULL;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
 	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
@@ -123,7 +120,8 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 
 			if (json_get(taken_back, name))
 				continue;
-			tfjob_add_address(manner, job, role, index, &address);
+			tf_cluster_add_kubeflow_address(job, role, index, service,
+							manner->cluster_domain, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -158,7 +156,7 @@ struct observed backend_kube_observe_new(const struct job *job, struct arena *ar
 static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
 			struct observed *ret_observed, struct err *err)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 	struct observed observed = {.traits = backend->kind->traits};
 
 	update_backend_job(backend, job);
@@ -259,7 +257,7 @@ static void terminate_replica_pod(struct kube_backend *backend, const struct job
 static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
 		      struct err *err)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 	char *name CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, action->role, action->index);
 
@@ -417,13 +415,13 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 			   int attempt, size_t most, struct arena *arena,
 			   struct printed *ret_printed, struct err *err)
 {
+	struct kube_backend *backend = (struct kube_backend *) base;
 	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
 
-	if (!kube_backend_of_base(base)->logs)
-		return read_tail(kube_backend_of_base(base), name, attempt, arena, ret_printed,
-				 err);
-	return log_last_lines(kube_backend_of_base(base)->settings.log_folder, role, index, attempt,
-			      most, arena, ret_printed, err);
+	if (!backend->logs)
+		return read_tail(backend, name, attempt, arena, ret_printed, err);
+	return log_last_lines(backend->settings.log_folder, role, index, attempt, most, arena,
+			      ret_printed, err);
 }
 
 static void on_backend_output(void *data)
@@ -476,16 +474,17 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 /* A Pod that could not be started is observed as exited while the job keeps exited Pods. */
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->start != PENDING_START_IMPOSSIBLE &&
-		    !backend->pending.entries[i]->is_held)
+	const struct pending *pending;
+
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
+		if (pending->start != PENDING_START_IMPOSSIBLE && !pending->is_held)
 			return true;
 	return !kube_prerequisites_is_quiet(backend);
 }
 
 bool backend_kube_is_quiet(const struct backend *base)
 {
-	const struct kube_backend *backend = kube_backend_of_base(base);
+	const struct kube_backend *backend = (struct kube_backend *) base;
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
 	       !pod_tail_is_open(&backend->tail, NULL);
@@ -495,7 +494,7 @@ bool backend_kube_is_quiet(const struct backend *base)
 static bool has_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	while ((pod = job_follower_next_pod(backend->seen, &place)))
 		if (kube_backend_owns(backend, pod))
@@ -513,7 +512,7 @@ bool backend_kube_is_empty(const struct backend *base)
 
 static void free_kube_backend(struct backend *base)
 {
-	struct kube_backend *backend = kube_backend_of_base(base);
+	struct kube_backend *backend = (struct kube_backend *) base;
 
 	job_follower_free(backend->seen);
 	pending_table_done(&backend->pending);

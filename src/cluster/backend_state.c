@@ -1,10 +1,7 @@
 #include "cluster/backend_state.h"
 
 #include "base/backoff.h"
-#include "base/text.h"
 #include "io/random.h"
-
-#include <stdlib.h>
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
@@ -146,6 +143,7 @@ static instant end_due_at(const struct kube_backend *backend, const struct pendi
 
 void kube_backend_wake(struct kube_backend *backend)
 {
+	const struct pending *pending;
 	instant soonest = INSTANT_NEVER;
 
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
@@ -154,9 +152,7 @@ void kube_backend_wake(struct kube_backend *backend)
 		if (prerequisite->is_refused && !prerequisite_is_called(prerequisite))
 			soonest = instant_min(soonest, prerequisite->again_at);
 	}
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		soonest = instant_min(soonest, start_due_at(backend, pending));
 		soonest = instant_min(soonest, end_due_at(backend, pending));
 	}
@@ -173,20 +169,6 @@ instant kube_backend_next_try(int n_refusals)
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker)
 {
 	return breaker->n_refusals > 0;
-}
-
-void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why)
-{
-	breaker->word = word;
-	(void) text_keep(&breaker->why, why);
-	if (!circuit_breaker_is_open(
-		    breaker)) /* calls made at the same time are rejected together */
-		circuit_breaker_probe(breaker);
-}
-
-void circuit_breaker_probe(struct circuit_breaker *breaker)
-{
-	breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
 }
 
 void circuit_breaker_reset(struct circuit_breaker *breaker)

@@ -48,7 +48,7 @@ struct kube_backend {
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why a Pod can never be created; NULL: it can */
-	struct pending_table pending;
+	struct mirror_table pending; /* of struct pending, by Pod */
 	struct circuit_breaker starts, ends; /* creations and deletions of Pods */
 	bool has_made_pods; /* so the login has the permission */
 	bool is_end_refused; /* a rejected deletion was reported, and none has succeeded since */
@@ -147,8 +147,6 @@ void kube_backend_wake(struct kube_backend *backend);
 instant kube_backend_next_try(int n_refusals);
 /* While it is open, only the probing call may be made. */
 bool circuit_breaker_is_open(const struct circuit_breaker *breaker);
-void circuit_breaker_trip(struct circuit_breaker *breaker, const char *word, const char *why);
-void circuit_breaker_probe(struct circuit_breaker *breaker); /* one call probes now */
 void circuit_breaker_reset(struct circuit_breaker *breaker);
 /* The server accepts calls again, or may: closes the breaker, and all calls that waited are due. */
 void kube_backend_admit(struct kube_backend *backend, struct circuit_breaker *breaker);

@@ -1,7 +1,5 @@
 #include "cluster/client.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/job_view.h"
 #include "cluster/store.h"
 #include "jobs/cluster_job_record.h"
@@ -9,12 +7,11 @@
 #include "jobs/record.h"
 #include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
+#include "kube/mirror_table.h"
 #include "kube/objects.h"
-#include "kube/orphans.h"
+#include "kube/pages.h"
 #include "kube/wait.h"
 #include "logs/folder.h"
-
-#include <stdlib.h>
 
 struct client_kube {
 	struct client base;
@@ -22,31 +19,16 @@ struct client_kube {
 	struct loop *loop;
 	struct kube_api *api;
 	struct store *store;
-	struct job_view **views; /* of jobs that were read */
-	size_t n_views, capacity;
+	struct mirror_table views; /* of struct job_view, by name: of jobs that were read */
 };
 
 static const struct client_functions kube_functions;
-
-static struct client_kube *kube_client_of(struct client *client)
-{
-	return (struct client_kube *) client;
-}
 
 static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
 		   struct err *err)
 {
 	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
 				ret_api, err);
-}
-
-/* The view of a deleted job stays until the deletion was reported (wait_for_change). */
-static struct job_view *known_view(const struct client_kube *client, const char *name)
-{
-	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(client->views[i]->name, name))
-			return client->views[i];
-	return NULL;
 }
 
 static struct job_view *add_view(struct client_kube *client, const char *name, bool is_of_tfjobs)
@@ -59,20 +41,16 @@ static struct job_view *add_view(struct client_kube *client, const char *name, b
 		.data = client->settings.data,
 	};
 
-	mem_grow(&client->views, &client->capacity, client->n_views, sizeof(struct job_view *));
-	client->views[client->n_views] = job_view_new(&settings, name);
-	return client->views[client->n_views++];
+	return mirror_table_put(&client->views, name)->kept = job_view_new(&settings, name);
 }
 
 /* The name may be that of the view itself. */
 static void drop_view(struct client_kube *client, const char *name)
 {
-	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(client->views[i]->name, name)) {
-			job_view_free(client->views[i]);
-			client->views[i] = client->views[--client->n_views];
-			return;
-		}
+	struct job_view *view = mirror_table_get(&client->views, name);
+
+	mirror_table_drop(&client->views, name);
+	job_view_free(view);
 }
 
 static int sync_view(struct client_kube *client, struct job_view *view, struct job_view **ret_view,
@@ -92,11 +70,12 @@ static int sync_view(struct client_kube *client, struct job_view *view, struct j
 
 /* The job as it is now, or was last: one of `run --on kubernetes`, or else a TFJob. ERR_NOT_FOUND
  * when the first read did not find it. An error of reading the former is returned if there is no
- * such TFJob either. */
+ * such TFJob either. The view of a deleted job stays until the deletion was reported
+ * (wait_for_change). */
 static int find_synced_job_view(struct client_kube *client, const char *name,
 				struct job_view **ret_view, struct err *err)
 {
-	struct job_view *known = known_view(client, name);
+	struct job_view *known = mirror_table_get(&client->views, name);
 	int rc = sync_view(client, known ? known : add_view(client, name, false), ret_view, err);
 
 	if (known || (rc != ERR_NOT_FOUND && rc != ERR_REFUSED))
@@ -181,7 +160,7 @@ static int remove_tfjob(const struct client_kube *client, const struct job_view 
 static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		     struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 
 	return client_kube_list(client->api, client->settings.namespace_name, ret_rows, ret_count,
 				err);
@@ -190,7 +169,7 @@ static int kube_list(struct client *base, struct client_row **ret_rows, size_t *
 static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct job_view *view;
-	int rc = find_synced_job_view(kube_client_of(base), name, &view, err);
+	int rc = find_synced_job_view((struct client_kube *) base, name, &view, err);
 
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
@@ -211,7 +190,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 				instant until, int64_t *ret_version, bool *ret_is_gone,
 				struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -232,7 +211,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 static int kube_log_folder(struct client *base, const char *name, char **ret_folder,
 			   struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -251,7 +230,7 @@ static int kube_fetch_logs(struct client *base, const char *name,
 			   const struct client_logs_request *request, struct client_logs **ret_logs,
 			   struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct kube_api *api = NULL;
 	struct job_view *view;
 	struct job *job = NULL;
@@ -315,7 +294,7 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 static int kube_patch(struct client *base, const char *name, const struct json *patch,
 		      struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -332,7 +311,7 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 static int kube_stop(struct client *base, const char *name, const char *reason, msec grace,
 		     struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
 
@@ -393,13 +372,150 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	return rc;
 }
 
+/* The objects of a job that have no owner: `kubectl apply` of the output of `muster render --as
+ * pods` creates objects without owner references, because the uid of the job's ConfigMap is not yet
+ * known. They are found by the job's labels. Objects with an owner, ours or another, are excluded:
+ * they are deleted with their owner.
+ *
+ * Secrets are not listed, because that permission would expose all Secrets of the namespace. The
+ * Secret of the job's variables is found by its name. */
+
+struct orphans {
+	const struct client_kube *client;
+	const char *job_name;
+	bool has_secret; /* the job's document reads JOB.env */
+	struct kube_request *deletions; /* one for each */
+	size_t count, capacity;
+	const struct kube_resource *listed; /* the kind that is listed now */
+	size_t n_of_other_kinds;
+	/* Why a kind could not be listed or the Secret not be reached; code 0: all were found. */
+	struct err refusal;
+};
+
+static void drop_orphans_beyond(struct orphans *orphans, size_t count)
+{
+	while (orphans->count > count) {
+		orphans->count--;
+		free((char *) orphans->deletions[orphans->count].name);
+		json_free((struct json *) orphans->deletions[orphans->count].body);
+	}
+}
+
+static void orphans_done(struct orphans *orphans)
+{
+	drop_orphans_beyond(orphans, 0);
+	free(orphans->deletions);
+}
+
+static void on_orphan_list_restart(void *data)
+{
+	struct orphans *orphans = data;
+
+	drop_orphans_beyond(orphans, orphans->n_of_other_kinds);
+}
+
+static void on_orphan_candidate(const struct json *item, void *data)
+{
+	struct orphans *orphans = data;
+	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(orphans->job_name);
+	const struct json *metadata = json_get(item, "metadata");
+	const char *name = json_get_string(metadata, "name", NULL);
+	const char *uid = json_get_string(metadata, "uid", NULL);
+	bool is_owner = orphans->listed == &kube_config_maps && text_equals(name, owner_name);
+
+	if (!name || !uid || json_count(json_get(metadata, "ownerReferences")) > 0 || is_owner)
+		return;
+	mem_grow(&orphans->deletions, &orphans->capacity, orphans->count,
+		 sizeof(*orphans->deletions));
+	orphans->deletions[orphans->count++] = (struct kube_request){
+		KUBE_DELETE, orphans->listed, orphans->client->settings.namespace_name,
+		mem_copy_text(name), .body = kube_delete_options_new(uid)};
+}
+
+/* Finds the Pods, Services, ConfigMaps and Leases, except the job's own ConfigMap. If a kind may
+ * not be listed, the others are still found. Errors as in kube_pages_wait. */
+static int find_orphans(struct orphans *orphans, struct err *err)
+{
+	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services,
+						     &kube_network_policies, &kube_config_maps,
+						     &kube_leases};
+	const struct client_kube *client = orphans->client;
+	char *selector CLEANUP(mem_free_text) = objects_selector(orphans->job_name);
+	const struct kube_parameter labels[] = {{"labelSelector", selector}, {0}};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct kube_request request = {
+			KUBE_LIST, kinds[i], client->settings.namespace_name, .parameters = labels};
+		struct err own = {0};
+
+		orphans->listed = kinds[i];
+		orphans->n_of_other_kinds = orphans->count;
+		int rc = kube_pages_wait(client->api, &request, on_orphan_list_restart,
+					 on_orphan_candidate, orphans, &own);
+
+		if (rc < 0 && rc != ERR_REFUSED)
+			return err_copy(err, &own);
+		if (rc < 0 && !orphans->refusal.code)
+			orphans->refusal = own;
+	}
+	return 0;
+}
+
+/* A Secret of another job or with an owner (422) is left unchanged. That, or none, is no error. */
+static int adopt_secret(struct orphans *orphans, const char *owner_uid, struct err *err)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(orphans->job_name);
+	struct json *steps CLEANUP(json_cleanup) = json_new_array();
+	const struct kube_request request = {KUBE_JSON_PATCH, &kube_secrets,
+					     orphans->client->settings.namespace_name, name,
+					     .body = steps};
+	struct err own;
+
+	json_patch_add_step(steps, "test", "/metadata/labels/muster~1job",
+			    json_new_string(orphans->job_name));
+	json_patch_add_step(steps, "test", "/metadata/ownerReferences", json_new_null());
+	json_patch_add_step(steps, "add", "/metadata/ownerReferences",
+			    objects_owner_references_new(orphans->job_name, owner_uid));
+	int rc = kube_wait(orphans->client->api, &request, NULL, &own);
+
+	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
+		return 0;
+	if (rc != ERR_REFUSED)
+		return err_copy(err, &own);
+	if (!orphans->refusal.code)
+		orphans->refusal = own;
+	return 0;
+}
+
+/* Deletes exactly these objects, not newer ones of the same name. A missing object is no error. The
+ * Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. All are
+ * tried; then the first error is returned. */
+static int delete_orphans(struct orphans *orphans, const char *owner_uid, struct err *err)
+{
+	size_t count = orphans->count;
+	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	kube_wait_all(orphans->client->api, orphans->deletions, count, answers);
+	for (size_t i = 0; i < count; i++) {
+		int code = answers[i].err.code;
+
+		/* An object that does not exist, or was replaced, is no error. */
+		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
+			answers[i].err.code = 0;
+	}
+	int rc = kube_answers_error(answers, count, err);
+
+	kube_answers_free(answers, count);
+	return rc == 0 && orphans->has_secret ? adopt_secret(orphans, owner_uid, err) : rc;
+}
+
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
  * ConfigMap is last, so that failed deletions can be repeated. Others may write it meanwhile. */
-static int remove_objects(struct client_kube *client, const struct kube_orphans_place *place,
-			  const char *uid, struct kube_orphans *orphans, struct err *err)
+static int remove_objects(struct client_kube *client, struct orphans *orphans, const char *uid,
+			  struct err *err)
 {
-	const char *name = place->job_name;
-	int rc = kube_orphans_delete(place, orphans, uid, err);
+	const char *name = orphans->job_name;
+	int rc = delete_orphans(orphans, uid, err);
 
 	/* A job's objects are created in the same way: if all that could be read have an owner,
 	 * those that may not be read have one too. */
@@ -415,29 +531,27 @@ static int remove_objects(struct client_kube *client, const struct kube_orphans_
 
 static int remove_job(struct client *base, struct job_view *view, struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
-	const struct kube_orphans_place place = {client->api, client->settings.namespace_name,
-						 view->name};
+	struct client_kube *client = (struct client_kube *) base;
 	const struct store_record *record = view->record;
-	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	struct orphans orphans CLEANUP(orphans_done) = {client, view->name};
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	char *uid CLEANUP(mem_free_text) = mem_copy_text(record->uid);
 
 	/* A record that cannot be read does not say whether there is a Secret: assume one. */
 	orphans.has_secret = record_read_job(record, &job, NULL) < 0 || job_secret_is_named(job);
 	/* First: later, an object of this name may be another job's. */
-	int rc = kube_orphans_find(&place, &orphans, err);
+	int rc = find_orphans(&orphans, err);
 
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
 	if (rc == 0)
-		rc = remove_objects(client, &place, uid, &orphans, err);
+		rc = remove_objects(client, &orphans, uid, err);
 	return rc;
 }
 
 static int kube_remove(struct client *base, const char *name, struct err *err)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
 	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
 	struct job_view *view;
 	int rc = find_synced_job_view(client, name, &view, err);
@@ -462,13 +576,14 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 
 static void free_kube_client(struct client *base)
 {
-	struct client_kube *client = kube_client_of(base);
+	struct client_kube *client = (struct client_kube *) base;
+	struct job_view *view;
 
 	if (!client)
 		return;
-	for (size_t i = 0; i < client->n_views; i++)
-		job_view_free(client->views[i]);
-	free(client->views);
+	for (const void *at = NULL; (view = mirror_table_next(&client->views, &at));)
+		job_view_free(view);
+	mirror_table_done(&client->views);
 	if (client->store)
 		client->store->functions->free(client->store);
 	kube_api_free(client->api);

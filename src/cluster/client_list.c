@@ -11,9 +11,6 @@
 #include "kube/objects.h"
 #include "kube/pages.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct listing {
 	struct kube_api *api;
 	const char *namespace_name;
@@ -36,7 +33,7 @@ static int list_cluster_objects(struct listing *listing, const struct reading *r
 {
 	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
 	const struct kube_request request = {KUBE_LIST, reading->resource, listing->namespace_name,
-					     .parameters = reading->selector ? selector : NULL};
+					     .parameters = selector};
 
 	return kube_pages_wait(listing->api, &request, reading->begin, reading->take, listing, err);
 }

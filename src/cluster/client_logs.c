@@ -9,8 +9,6 @@
 #include "kube/job_cache.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-
 struct client_logs {
 	struct client_kube_logs_source source;
 	struct job *job; /* the source's */

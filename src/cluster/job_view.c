@@ -1,7 +1,6 @@
 /* Watches and counts changes. */
 #include "cluster/job_view.h"
 
-#include "base/text.h"
 #include "cluster/backend.h"
 #include "cluster/store_record.h"
 #include "jobs/client.h"
@@ -9,8 +8,6 @@
 #include "kube/lease.h"
 #include "reconcile/lease.h"
 #include "reconcile/status_seen.h"
-
-#include <stdlib.h>
 
 #define LATENESS (2 * MSEC_PER_SECOND) /* of a healthy holder's renewal of its Lease */
 
@@ -253,7 +250,7 @@ size_t job_view_pod_count(const struct job_view *view, bool only_live)
 	const struct job_pod *pod;
 	size_t count = 0;
 
-	for (size_t i = 0; view->record && (pod = job_follower_next_pod(view->seen, &i));)
+	for (const void *at = NULL; view->record && (pod = job_follower_next_pod(view->seen, &at));)
 		count += is_its_own(view, pod) && (!only_live || observed_is_live(&pod->seen));
 	return count;
 }
@@ -293,7 +290,7 @@ static void lay_pods_over(const struct job_view *view, struct arena *arena, stru
 	const struct replica_places places = replica_places(view->job, status, arena);
 	const struct job_pod *pod;
 
-	for (size_t i = 0; (pod = job_follower_next_pod(view->seen, &i));) {
+	for (const void *at = NULL; (pod = job_follower_next_pod(view->seen, &at));) {
 		struct replica_status *replica =
 			replica_find(&places, pod->seen.role, pod->seen.index);
 

@@ -171,7 +171,7 @@ static void require_pod_group(struct kube_backend *backend)
 /* It has a node, or has exited, and is not being deleted. */
 static bool is_placed(const struct kube_backend *backend, const struct job_pod *pod)
 {
-	const struct pending *pending = pending_find(&backend->pending, pod->name);
+	const struct pending *pending = mirror_table_get(&backend->pending, pod->name);
 	bool is_ended = pending && text_equals(pending->ended_uid, pod->uid);
 
 	return kube_backend_owns(backend, pod) && pod->seen.node && !is_ended &&
@@ -184,7 +184,7 @@ static bool is_placed(const struct kube_backend *backend, const struct job_pod *
 static bool joins_group(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	if (backend->settings.gang->kind != GANG_KUBERNETES)
 		return true;

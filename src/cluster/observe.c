@@ -4,8 +4,6 @@
 #include "io/own_process.h"
 #include "kube/mirror_table.h"
 
-#include <string.h>
-
 /* Reasons why Pods with a node are not set up there: their volumes, their network. No field of a
  * Pod shows them, only Events do. Events are read while there is such a Pod; without the permission
  * to read them, only the reason is missing. */
@@ -138,7 +136,8 @@ static void confirm_observed_start(struct kube_backend *backend, struct pending 
 		kube_backend_report_started(backend, pending, pod->uid);
 	if (pending->start_call)
 		kube_backend_admit(backend, &backend->starts);
-	pending_confirm_start(pending);
+	kube_call_let_go(TAKE(pending->start_call)); /* only the server's warnings are missing */
+	pending_drop_start(pending);
 }
 
 /* The deletion of the previous Pod frees the name. It may be seen before the answer to its call,
@@ -181,7 +180,7 @@ static void report_startup_progress(struct kube_backend *backend)
 static void on_backend_pod_change(struct kube_backend *backend, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, name);
-	struct pending *pending = pending_find(&backend->pending, name);
+	struct pending *pending = mirror_table_get(&backend->pending, name);
 	bool was_busy = backend->pending.count > 0;
 
 	if (!pod)
@@ -213,9 +212,11 @@ static void on_backend_object_change(enum job_cache_kind kind, const char *name,
 /* After a list, which does not report what was created and deleted before it. */
 static void confirm_absent_pods(struct kube_backend *backend)
 {
-	for (size_t i = backend->pending.count; i-- > 0;) {
-		struct pending *pending = backend->pending.entries[i];
+	const void *at = NULL;
+	struct pending *next = mirror_table_next(&backend->pending, &at);
 
+	for (struct pending *pending; (pending = next);) {
+		next = mirror_table_next(&backend->pending, &at); /* this one may be dropped */
 		if (job_follower_pod(backend->seen, pending->pod_name))
 			continue;
 		kube_backend_drop_lost(backend, pending);
@@ -251,9 +252,11 @@ static void on_backend_watch_progress(enum job_cache_kind kind, void *data)
 		kube_prerequisites_drop_lost(backend);
 		return;
 	}
-	for (size_t i = count; i-- > 0;) {
-		struct pending *pending = backend->pending.entries[i];
+	const void *at = NULL;
+	struct pending *next = mirror_table_next(&backend->pending, &at);
 
+	for (struct pending *pending; (pending = next);) {
+		next = mirror_table_next(&backend->pending, &at);
 		kube_backend_drop_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -285,7 +288,7 @@ static void watch_backend_objects(struct kube_backend *backend)
 static void report_existing_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 
 	if (job_replica_count(backend->settings.job) > TFJOB_EVENTS_SINGLE)
 		return;

@@ -1,10 +1,6 @@
-/* A call lasts moments, but a large job starts all at the same time: entries are found by name. */
 #include "cluster/pending.h"
 
-#include "base/text.h"
 #include "status/failure_words.h"
-
-#include <stdlib.h>
 
 static void free_entry(struct pending *pending)
 {
@@ -16,30 +12,25 @@ static void free_entry(struct pending *pending)
 }
 
 /* Waiting calls leave the queue first, so that none starts when others end. */
-void pending_table_done(struct pending_table *table)
+void pending_table_done(struct mirror_table *table)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		if (!table->entries[i]->start_slot.is_taken)
-			request_slot_release(&table->entries[i]->start_slot);
-		if (!table->entries[i]->end_slot.is_taken)
-			request_slot_release(&table->entries[i]->end_slot);
+	struct pending *pending;
+
+	for (const void *at = NULL; (pending = mirror_table_next(table, &at));) {
+		if (!pending->start_slot.is_taken)
+			request_slot_release(&pending->start_slot);
+		if (!pending->end_slot.is_taken)
+			request_slot_release(&pending->end_slot);
 	}
-	for (size_t i = 0; i < table->count; i++)
-		free_entry(table->entries[i]);
-	free(table->entries);
-	mirror_table_done(&table->by_name);
-	*table = (struct pending_table){0};
+	for (const void *at = NULL; (pending = mirror_table_next(table, &at));)
+		free_entry(pending);
+	mirror_table_done(table);
 }
 
-struct pending *pending_find(const struct pending_table *table, const char *pod_name)
-{
-	return pod_name ? mirror_table_get(&table->by_name, pod_name) : NULL;
-}
-
-struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
+struct pending *pending_at(struct mirror_table *table, struct kube_backend *backend,
 			   const char *pod_name, const char *role, int index)
 {
-	struct pending *pending = pending_find(table, pod_name);
+	struct pending *pending = mirror_table_get(table, pod_name);
 
 	if (pending)
 		return pending;
@@ -48,10 +39,7 @@ struct pending *pending_at(struct pending_table *table, struct kube_backend *bac
 	pending->pod_name = mem_copy_text(pod_name);
 	pending->role = mem_copy_text(role);
 	pending->index = index;
-	mem_grow(&table->entries, &table->capacity, table->count, sizeof(struct pending *));
-	pending->place = table->count;
-	table->entries[table->count++] = pending;
-	mirror_table_put(&table->by_name, pod_name)->kept = pending;
+	mirror_table_put(table, pod_name)->kept = pending;
 	return pending;
 }
 
@@ -85,19 +73,11 @@ void pending_drop_start(struct pending *pending)
 	request_slot_release(&pending->start_slot);
 }
 
-void pending_confirm_start(struct pending *pending)
-{
-	kube_call_let_go(TAKE(pending->start_call));
-	pending_drop_start(pending);
-}
-
-void pending_drop_if_idle(struct pending_table *table, struct pending *pending)
+void pending_drop_if_idle(struct mirror_table *table, struct pending *pending)
 {
 	if (pending->start != PENDING_NO_START || pending->ended_uid)
 		return;
-	mirror_table_drop(&table->by_name, pending->pod_name);
-	table->entries[pending->place] = table->entries[--table->count];
-	table->entries[pending->place]->place = pending->place;
+	mirror_table_drop(table, pending->pod_name);
 	free_entry(pending);
 }
 

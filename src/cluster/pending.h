@@ -1,5 +1,5 @@
-/* Starts and deletions of a job's Pods that the cache does not show yet. A table; it makes no
- * calls.
+/* Starts and deletions of a job's Pods that the cache does not show yet, in a table by the Pod's
+ * name. It makes no calls.
  *
  * An entry is for a name. Two calls can be in progress under a name at the same time: the deletion
  * of the Pod that has it, and the start of the next one. */
@@ -11,8 +11,6 @@
 #include "kube/mirror_table.h"
 #include "pods/exec.h"
 #include "reconcile/plan.h"
-
-#include <stdbool.h>
 
 enum pending_start {
 	PENDING_NO_START,
@@ -30,7 +28,6 @@ struct pending {
 	char *pod_name;
 	char *role;
 	int index;
-	size_t place; /* in the table's entries */
 
 	enum pending_start start;
 	int attempt; /* of the start */
@@ -64,25 +61,15 @@ struct pending {
 	bool is_told, is_deaf; /* the process got the signal; it cannot be signaled */
 };
 
-struct pending_table {
-	struct pending **entries;
-	size_t count, capacity;
-	struct mirror_table by_name; /* the same entries */
-};
-
-void pending_table_done(struct pending_table *table); /* cancels all calls */
-struct pending *pending_find(const struct pending_table *table, const char *pod_name);
+void pending_table_done(struct mirror_table *table); /* cancels all calls */
 /* The entry of this name, created if there is none. */
-struct pending *pending_at(struct pending_table *table, struct kube_backend *backend,
+struct pending *pending_at(struct mirror_table *table, struct kube_backend *backend,
 			   const char *pod_name, const char *role, int index);
 /* The deletion, or the start, is over. */
 void pending_drop_end(struct pending *pending);
 void pending_drop_start(struct pending *pending);
-/* The cache shows the Pod, so its start is over. A call without an answer continues, only for the
- * server's warnings. */
-void pending_confirm_start(struct pending *pending);
 /* Drops the entry when nothing is in progress for it. */
-void pending_drop_if_idle(struct pending_table *table, struct pending *pending);
+void pending_drop_if_idle(struct mirror_table *table, struct pending *pending);
 
 /* Overlays what the cache shows of a Pod with its deletion; false: the Pod is no longer shown. */
 bool pending_lay_over(const struct pending *pending, const char *uid,

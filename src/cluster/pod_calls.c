@@ -8,7 +8,6 @@
 #include "cluster/backend_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Pause between a signal that was not delivered and the next one. */
 #define TELLING_PAUSE (2 * MSEC_PER_SECOND)
@@ -30,14 +29,22 @@ static const char *refusal_reason_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
+/* Calls that were made at the same time are rejected together. */
+static void trip(struct circuit_breaker *breaker, const char *word, const char *why)
+{
+	breaker->word = word;
+	(void) text_keep(&breaker->why, why);
+	if (!circuit_breaker_is_open(breaker))
+		breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
+}
+
 static bool is_any_refused(const struct kube_backend *backend, const char *word)
 {
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
+	const struct pending *pending;
 
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->n_refusals > 0 && text_equals(pending->refusal_reason, word))
 			return true;
-	}
 	return false;
 }
 
@@ -64,7 +71,7 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	if (err->code == ERR_EXISTS) /* of this name alone */
 		pending->again_at = kube_backend_next_try(pending->n_refusals);
 	else if (pending->start == PENDING_START_REFUSED)
-		circuit_breaker_trip(&backend->starts, pending->refusal_reason, pending->refusal);
+		trip(&backend->starts, pending->refusal_reason, pending->refusal);
 	pending->n_refusals++;
 	kube_backend_wake(backend);
 }
@@ -206,7 +213,7 @@ static void on_pod_deleted(const struct kube_result *result, void *data)
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
 		kube_report_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
-		circuit_breaker_trip(&backend->ends, NULL, NULL);
+		trip(&backend->ends, NULL, NULL);
 		pending->end_refused_at = loop_monotonic_now();
 		postpone_pod_end(backend, pending);
 		return;
@@ -258,14 +265,12 @@ void kube_backend_delete_pod(struct kube_backend *backend, struct pending *pendi
 void kube_backend_on_log_complete(void *data)
 {
 	struct kube_backend *backend = data;
+	struct pending *pending;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->end_waits &&
 		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
 			kube_backend_delete_pod(backend, pending);
-	}
 	kube_backend_news(backend);
 }
 
@@ -331,9 +336,9 @@ void kube_backend_send_term(struct kube_backend *backend, struct pending *pendin
 
 static void resend_due_term_signals(struct kube_backend *backend, instant now)
 {
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
+	struct pending *pending;
 
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (!instant_has_come(pending->tell_at, now) ||
 		    !kube_backend_is_waited_for(backend, pending))
 			continue;
@@ -345,11 +350,10 @@ static void resend_due_term_signals(struct kube_backend *backend, instant now)
 bool backend_kube_is_held_up(const struct backend *base)
 {
 	const struct kube_backend *backend = (const struct kube_backend *) base;
+	const struct pending *pending;
 	bool is_any_held = false;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		const struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (kube_backend_is_waited_for(backend, pending))
 			return false;
 		is_any_held |= pending->is_held;
@@ -378,13 +382,11 @@ static void release_held_pod_end(struct kube_backend *backend, struct pending *p
 void backend_kube_release(struct backend *base, bool is_hurried)
 {
 	struct kube_backend *backend = (struct kube_backend *) base;
+	struct pending *pending;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));)
 		if (pending->is_held)
 			release_held_pod_end(backend, pending, is_hurried);
-	}
 }
 
 /* While the breaker is open, the call that was rejected longest ago probes. */
@@ -392,17 +394,15 @@ static bool may_probe(struct circuit_breaker *breaker, instant now)
 {
 	if (!circuit_breaker_is_open(breaker) || !instant_has_come(breaker->again_at, now))
 		return false;
-	circuit_breaker_probe(breaker);
+	breaker->again_at = kube_backend_next_try(breaker->n_refusals++);
 	return true;
 }
 
 static void try_starts_again(struct kube_backend *backend, instant now)
 {
-	struct pending *first = NULL;
+	struct pending *pending, *first = NULL;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (pending->start != PENDING_START_REFUSED ||
 		    !instant_has_come(pending->again_at, now))
 			continue;
@@ -421,11 +421,9 @@ static void try_starts_again(struct kube_backend *backend, instant now)
 
 static void try_ends_again(struct kube_backend *backend, instant now)
 {
-	struct pending *first = NULL;
+	struct pending *pending, *first = NULL;
 
-	for (size_t i = 0; i < backend->pending.count; i++) {
-		struct pending *pending = backend->pending.entries[i];
-
+	for (const void *at = NULL; (pending = mirror_table_next(&backend->pending, &at));) {
 		if (!pending->is_end_put_off)
 			continue;
 		if (!circuit_breaker_is_open(&backend->ends))

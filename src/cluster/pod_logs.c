@@ -2,18 +2,14 @@
  * kube/container_log.h decides. */
 #include "cluster/pod_logs.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/own_process.h"
 #include "io/random.h"
 #include "kube/mirror_table.h"
 #include "logs/folder.h"
 #include "logs/writer.h"
-#include "spec/limits.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* How long a stream of an exited container may neither end nor bring text; then it is reopened. */
 #define LINGERING (10 * MSEC_PER_SECOND)
@@ -347,10 +343,11 @@ static void pod_log_begin_stream(void *data)
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
 	struct pod_logs *logs = mem_new(sizeof(*logs));
+	rlim_t before;
 
 	/* A log with lines needs, with the console's, four open files: a large job exceeds the
-	 * usual limit of 1024. */
-	descriptor_limit_raise_to_most();
+	 * usual limit of 1024. A file that cannot be opened has its own error. */
+	(void) !descriptor_limit_raise(0, &before, NULL);
 	logs->settings = *settings;
 	logs->lock_fd = settings->folder ? log_folder_lock(settings->folder) : -1;
 	return logs;
@@ -366,11 +363,11 @@ static void free_log(struct pod_log *log)
 void pod_logs_free(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	if (!logs)
 		return;
-	while ((log = mirror_table_next_value(&logs->table, &place)))
+	while ((log = mirror_table_next(&logs->table, &place)))
 		free_log(log);
 	mirror_table_done(&logs->table);
 	file_close(&logs->lock_fd);
@@ -462,10 +459,10 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 void pod_logs_pause(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	logs->is_paused = true;
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (!log->call)
 			continue;
 		end_opening(log);
@@ -477,10 +474,10 @@ void pod_logs_pause(struct pod_logs *logs)
 void pod_logs_resume(struct pod_logs *logs)
 {
 	struct pod_log *log;
-	size_t place = 0;
+	const void *place = NULL;
 
 	logs->is_paused = false;
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (pod_log_is_open(log) && !log->call)
 			loop_timer_arm_after(log->timer, 0);
 	}
@@ -507,9 +504,9 @@ msec pod_logs_known_until(const struct pod_logs *logs)
 {
 	struct pod_log *log;
 	msec until = MSEC_NEVER;
-	size_t place = 0;
+	const void *place = NULL;
 
-	while ((log = mirror_table_next_value(&logs->table, &place))) {
+	while ((log = mirror_table_next(&logs->table, &place))) {
 		if (pod_log_is_open(log))
 			until = msec_min(until, log->last_time);
 	}

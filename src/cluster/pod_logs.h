@@ -11,8 +11,6 @@
 #include "kube/container_log.h"
 #include "kube/job_pod.h"
 
-#include <stdbool.h>
-
 struct pod_logs; /* of one job */
 struct output_copies; /* logs/output_copies.h */
 

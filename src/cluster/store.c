@@ -1,15 +1,9 @@
 /* Each function of the store is one call and the handling of its answer. */
 #include "cluster/store.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "kube/wait.h"
 #include "spec/pinned_job.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
 #define LARGE_STATUS ((size_t) 512 * 1024) /* half of what an object has room for */
 
@@ -197,12 +191,15 @@ static int send_store_request(struct kube_store *store, enum kube_verb verb, con
 static void undo_job_creation(struct kube_store *store, const struct store_record *record)
 {
 	struct json *made CLEANUP(json_cleanup) = NULL;
+	int rc = send_store_request(store, KUBE_GET, record->name, NULL, &made, NULL);
+	const struct json *metadata = json_get(made, "metadata");
+	const struct json *annotations = json_get(metadata, "annotations");
 
-	if (send_store_request(store, KUBE_GET, record->name, NULL, &made, NULL) < 0 ||
-	    !store_kube_is_made_as(made, record->uid))
+	if (rc < 0 ||
+	    !text_equals(json_get_string(annotations, STORE_KUBE_MADE_AS, NULL), record->uid))
 		return;
-	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
-	int rc = store->base.functions->remove(&store->base, record->name, uid, NULL);
+	rc = store->base.functions->remove(&store->base, record->name,
+					   json_get_string(metadata, "uid", ""), NULL);
 
 	(void) rc; /* there is nothing else to try */
 }

@@ -2,13 +2,10 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "jobs/record.h"
 #include "kube/objects.h"
 #include "kube/tfjob_objects.h"
 #include "reconcile/compact_status.h"
-
-#include <string.h>
 
 #define STATUS_KEY "status"
 #define SUMMARY_KEY "summary"
@@ -78,13 +75,6 @@ int store_kube_config_map(const struct store_record *record, struct json **ret_c
 	json_set_string(data, SUPERVISOR_KEY, record->supervisor);
 	*ret_config_map = config_map;
 	return 0;
-}
-
-bool store_kube_is_made_as(const struct json *config_map, const char *uid)
-{
-	const struct json *annotations = json_get_path(config_map, "metadata", "annotations", NULL);
-
-	return text_equals(json_get_string(annotations, STORE_KUBE_MADE_AS, NULL), uid);
 }
 
 /* A user who may write this ConfigMap must not make its supervisor, which may have more

@@ -34,8 +34,6 @@ extern const struct store_kube_form store_kube_config_maps, store_kube_tfjobs;
 /* The ConfigMap of a new record. ERR_INVALID if the document is no job. Caller frees. */
 int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
 			  struct err *err) MUST_USE;
-/* Whether it was created from the record that had this uid then. */
-bool store_kube_is_made_as(const struct json *config_map, const char *uid);
 /* Reads a ConfigMap; the caller frees the record with store_record_done. ERR_INVALID for a
  * ConfigMap that is not muster's. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record,

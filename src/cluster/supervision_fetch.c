@@ -10,7 +10,6 @@
 #include "kube/fetch_sidecar.h"
 #include "spec/job.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A fetch gives up after this time without a byte. */

@@ -1,4 +1,4 @@
-/* Setting up, and taking down. */
+/* Setting up, with the creation of a job, and taking down. */
 #include "base/exit_code.h"
 #include "base/mem.h"
 #include "cluster/backend.h"
@@ -6,13 +6,22 @@
 #include "cluster/store.h"
 #include "cluster/supervision_state.h"
 #include "jobs/cluster_job_record.h"
+#include "jobs/reconciler.h"
+#include "jobs/record.h"
+#include "jobs/registration.h"
 #include "jobs/state_folder.h"
+#include "kube/objects.h"
+#include "kube/rights.h"
+#include "kube/wait.h"
 #include "logs/folder.h"
 #include "reconcile/reconcile.h"
 #include "spec/pod_security.h"
 
-#include <stdlib.h>
 #include <unistd.h>
+
+/* Between tries to create a Secret. */
+#define PAUSE (MSEC_PER_SECOND / 2)
+#define MOST_TRIES 20
 
 static void on_startup(const struct startup *startup, void *data)
 {
@@ -62,20 +71,187 @@ static int check_for_signal(struct cluster_supervision *supervision, struct err 
 	return supervision->ended_by ? err_set(err, ERR_REFUSED, "interrupted") : 0;
 }
 
-/* From here on, the uid that the cluster gave the job's owner identifies the job. */
+/* The permissions that some jobs need. */
+static const struct kube_right secret_rights[] = {{KUBE_CREATE, &kube_secrets}};
+static const struct kube_right exec_rights[] = {
+	{KUBE_GET, &kube_pods},
+	{KUBE_GET, &kube_pods, "exec"},
+	{KUBE_CREATE, &kube_pods, "exec"},
+};
+#define WITHOUT_POLICY "or use --no-network-policy, which needs no rights on networkpolicies"
+static const struct kube_right network_policy_rights[] = {
+	{KUBE_CREATE, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_LIST, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_WATCH, &kube_network_policies, NULL, WITHOUT_POLICY},
+};
+/* And those that all need. */
+static const struct kube_right job_rights[] = {
+	{KUBE_CREATE, &kube_config_maps}, {KUBE_GET, &kube_config_maps},
+	{KUBE_LIST, &kube_config_maps},   {KUBE_WATCH, &kube_config_maps},
+	{KUBE_PATCH, &kube_config_maps},  {KUBE_DELETE, &kube_config_maps},
+	{KUBE_CREATE, &kube_services},    {KUBE_LIST, &kube_services},
+	{KUBE_WATCH, &kube_services},     {KUBE_CREATE, &kube_pods},
+	{KUBE_LIST, &kube_pods},          {KUBE_WATCH, &kube_pods},
+	{KUBE_DELETE, &kube_pods},        {KUBE_GET, &kube_pods, "log"},
+	{KUBE_CREATE, &kube_leases},      {KUBE_GET, &kube_leases},
+	{KUBE_PATCH, &kube_leases},       {KUBE_DELETE, &kube_leases},
+};
+
+struct rights {
+	struct kube_right list[ARRAY_LEN(secret_rights) + ARRAY_LEN(job_rights) +
+			       ARRAY_LEN(network_policy_rights) + ARRAY_LEN(exec_rights)];
+	size_t count;
+};
+
+static void add_rights(struct rights *rights, const struct kube_right *list, size_t count,
+		       bool are_needed)
+{
+	for (size_t i = 0; i < count && are_needed; i++)
+		rights->list[rights->count++] = list[i];
+}
+
+/* Its owner was deleted or is an earlier job of this name: it is deleted with that owner. */
+static bool is_of_earlier_job(const struct json *service, const struct job *job)
+{
+	const struct json *metadata = json_get(service, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+	const char *manager = json_get_string(labels, OBJECTS_LABEL_MANAGED_BY, NULL);
+
+	return text_equals(manager, OBJECTS_MANAGED_BY) &&
+	       text_equals(json_get_string(labels, OBJECTS_LABEL_JOB, NULL), job->name) &&
+	       json_count(json_get(metadata, "ownerReferences")) > 0;
+}
+
+static int check_service(const struct json *services, const struct job *job, struct err *err)
+{
+	const struct json *items = json_get(services, "items");
+
+	if (json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
+		return 0;
+	return err_set(err, ERR_EXISTS,
+		       "Service '%s' in namespace '%s' does not belong to job '%s', whose Pods "
+		       "need a Service of that name to find each other; choose another --name, or "
+		       "delete it if it is not used (kubectl -n %s delete service %s)",
+		       job->name, job->name_space, job->name, job->name_space, job->name);
+}
+
+/* All calls run in one wait. A list, because a user who runs jobs may list Services, but may not be
+ * permitted to get one. */
+static int check_before_run(const struct cluster_supervision *supervision, struct err *err)
+{
+	const struct job *job = supervision->request->job;
+	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
+	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
+	const struct kube_request list = {KUBE_LIST, &kube_services, job->name_space,
+					  .parameters = parameters};
+	struct json *services CLEANUP(json_cleanup) = NULL;
+	struct rights rights = {0};
+
+	add_rights(&rights, secret_rights, ARRAY_LEN(secret_rights),
+		   supervision->request->secret->name);
+	add_rights(&rights, job_rights, ARRAY_LEN(job_rights), true);
+	add_rights(&rights, network_policy_rights, ARRAY_LEN(network_policy_rights),
+		   job->has_network_policy);
+	add_rights(&rights, exec_rights, ARRAY_LEN(exec_rights), job->n_fetches > 0);
+	int rc = kube_rights_check(supervision->api, job->name_space, rights.list, rights.count,
+				   &list, &services, err);
+
+	return rc < 0 ? rc : check_service(services, job, err);
+}
+
+static int replace_finished(const struct cluster_supervision *supervision,
+			    const struct observed *observed, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	struct store *store = supervision->base.store;
+	const struct job *job = request->job;
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, job->name, &old, err);
+
+	if (rc == ERR_INVALID)
+		return err_set(err, ERR_EXISTS,
+			       "ConfigMap '%s.job' in namespace '%s' does not belong to muster; "
+			       "choose another --name",
+			       job->name, job->name_space);
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&old))
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists in namespace '%s' and has not ended; "
+			       "choose another --name, or stop it: muster stop %s",
+			       job->name, job->name_space, request->base.job_words);
+	if (!request->replaces_finished)
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' already exists in namespace '%s' and has ended; use "
+			       "--replace to replace it, or choose another --name",
+			       job->name, job->name_space);
+	return reconciler_create_job(store, job, old.uid, "", observed, supervision->base.created,
+				     err);
+}
+
+/* From here on, the uid that the cluster gave the job's owner identifies the job. The uid that it
+ * has before is a mark by which its record is found should the answer be lost. With its status,
+ * any supervisor may start the job's Pods immediately, also if this process is killed. */
 static int register_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	bool is_whole = !request->secret->name && request->n_files == 0;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const struct observed observed = backend_kube_observe_new(request->job, arena);
+	const struct observed new = backend_kube_observe_new(request->job, arena);
+	const struct observed *observed = is_whole ? &new : NULL;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct supervision *base = &supervision->base;
 
-	supervision->base.created = loop_now();
+	base->created = loop_now();
 	supervision->made_at = loop_monotonic_now();
-	return registration_kube_register(supervision->base.store, supervision->base.job,
-					  request->base.job_words, request->replaces_finished,
-					  is_whole ? &observed : NULL, supervision->base.created,
-					  err);
+	job_uid_set_new(base->job);
+	int rc = reconciler_create_job(base->store, base->job, NULL, "", observed, base->created,
+				       err);
+
+	if (rc == ERR_EXISTS)
+		rc = replace_finished(supervision, observed, err);
+	if (rc == 0)
+		rc = base->store->functions->get(base->store, base->job->name, &record, err);
+	if (rc == 0)
+		job_set_uid(base->job, record.uid);
+	return rc;
+}
+
+static void on_registration_timer(void *data)
+{
+	loop_stop(data);
+}
+
+static void wait_for(struct loop *loop, msec pause)
+{
+	struct loop_watch *timer = loop_new_timer(loop, on_registration_timer, loop);
+
+	loop_timer_arm_after(timer, pause);
+	loop_run(loop);
+	loop_watch_free(timer);
+}
+
+static int create_secret(const struct cluster_supervision *supervision, struct err *err)
+{
+	const struct job_secret *secret = supervision->request->secret;
+	const struct job *job = supervision->base.job;
+	struct kube_api *api = supervision->api;
+
+	if (!secret->name)
+		return 0;
+	struct json *object CLEANUP(json_cleanup) = objects_secret_new(job, secret, job->uid);
+	const struct kube_request create = {KUBE_CREATE, &kube_secrets, job->name_space,
+					    .body = object};
+
+	int rc = kube_wait(api, &create, NULL, err);
+
+	/* An earlier job's Secret is deleted a moment after that job, and no watch reports it: the
+	 * permission to create Secrets does not include reading them. */
+	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
+		wait_for(api->loop, PAUSE);
+		rc = kube_wait(api, &create, NULL, err);
+	}
+	return rc;
 }
 
 static int make_job(struct cluster_supervision *supervision, struct err *err)
@@ -88,8 +264,7 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = registration_kube_create_secret(supervision->api, supervision->base.job,
-						     request->secret, err);
+		rc = create_secret(supervision, err);
 	return rc < 0 ? rc
 		      : registration_kube_create_files(supervision->api, supervision->base.job,
 						       request->files, request->n_files, err);
@@ -167,12 +342,19 @@ static int pin_found(struct cluster_supervision *supervision, struct err *err)
 
 static int read_found(struct cluster_supervision *supervision, struct err *err)
 {
-	job_free(TAKE(supervision->found_job));
-	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
-					&supervision->found_job, &supervision->base.created,
-					&supervision->has_started, err);
+	struct store *store = supervision->base.store;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status = {0};
 
+	job_free(TAKE(supervision->found_job));
+	int rc = store->functions->get(store, supervision->request->attach_to, &record, err);
+
+	if (rc == 0)
+		rc = record_read(&record, arena, &supervision->found_job, &status, err);
 	supervision->base.job = supervision->found_job;
+	supervision->base.created = record.created;
+	supervision->has_started = status.n_replicas > 0 || status_is_finished(&status);
 	return rc;
 }
 
@@ -184,9 +366,10 @@ static int find_supervised_job(struct cluster_supervision *supervision, struct e
 		rc = pin_found(supervision, err);
 	if (rc == 0)
 		rc = read_found(supervision, err);
-	if (rc == 0)
-		rc = registration_kube_check_network_policy(supervision->api, supervision->base.job,
-							    err);
+	if (rc == 0 && supervision->base.job->has_network_policy)
+		rc = kube_rights_check(supervision->api, supervision->base.job->name_space,
+				       network_policy_rights, ARRAY_LEN(network_policy_rights),
+				       NULL, NULL, err);
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;
@@ -197,7 +380,6 @@ static int make_or_find_job(struct cluster_supervision *supervision, struct err 
 {
 	const struct supervision_kube_request *request = supervision->request;
 	const struct job *job = request->job;
-
 	int rc;
 
 	/* Its operator acts for a TFJob: it is not pinned, and we change nothing. */
@@ -207,11 +389,9 @@ static int make_or_find_job(struct cluster_supervision *supervision, struct err 
 			store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
 		return rc < 0 ? rc : check_for_signal(supervision, err);
 	}
-	rc = job ? registration_kube_check_before_run(supervision->api, job, request->secret->name,
-						      err)
-		 : registration_kube_check_before_attach(supervision->api,
-							 namespace_of(supervision), err);
-
+	rc = job ? check_before_run(supervision, err)
+		 : kube_rights_check(supervision->api, request->namespace_name, job_rights,
+				     ARRAY_LEN(job_rights), NULL, NULL, err);
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0)

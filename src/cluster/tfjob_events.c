@@ -1,14 +1,9 @@
 #include "cluster/tfjob_events.h"
 
 #include "base/hash.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
 #define COMPONENT "tfjob-controller"
 #define MOST_WAITING_SINGLE 500 /* while more wait, Events of all jobs are collected */

@@ -316,9 +316,9 @@ static void on_deleted(const struct kube_result *result, void *data)
 static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
 {
 	const struct json *metadata;
+	const void *place = NULL;
 
-	for (size_t place = 0; (metadata = mirror_table_next_value(&removal->mirrors[kind]->table,
-								   &place)) != NULL;) {
+	while ((metadata = mirror_table_next(&removal->mirrors[kind]->table, &place))) {
 		const char *name = json_get_string(metadata, "name", "");
 		struct json *body CLEANUP(json_cleanup) =
 			kube_delete_options_new(json_get_string(metadata, "uid", ""));

@@ -5,7 +5,6 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD_LIMIT (16 * 1024) /* bytes of an answer's head */

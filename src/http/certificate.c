@@ -12,8 +12,6 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CURVE "P-256"
 #define NAME "muster"

@@ -5,15 +5,12 @@
  * executed in the client's next turn. */
 #include "http/client.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "http/pool.h"
 #include "http/setup.h"
 #include "io/port.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/queue.h>
 

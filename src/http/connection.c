@@ -3,11 +3,8 @@
  * whether the connection is good, and close one whose end of stream is unread. */
 #include "http/connection.h"
 
-#include "base/mem.h"
 #include "http/pool.h"
 #include "http/setup.h"
-
-#include <stdlib.h>
 
 struct http_connection {
 	struct loop *loop;

@@ -5,8 +5,6 @@
 #include "base/text.h"
 
 #include <event2/buffer.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum framing_stage {

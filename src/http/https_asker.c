@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "http/client.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct secure_asker {

@@ -7,14 +7,9 @@
 #include "io/port.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define UNIX_PREFIX "unix:"
 #define PORT_MAX 65535

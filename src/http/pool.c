@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#include <stdlib.h>
-
 struct http_pool {
 	struct loop *loop;
 	CURLM *multi;

@@ -6,7 +6,6 @@
 #include "io/loop.h"
 
 #include <curl/curl.h>
-#include <stdbool.h>
 
 struct http_pool;
 

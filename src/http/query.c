@@ -4,8 +4,6 @@
 
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct http_query {
 	struct evkeyvalq parameters;

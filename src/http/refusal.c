@@ -9,7 +9,6 @@
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/queue.h>
 

@@ -13,8 +13,6 @@
 
 #include "base/own.h"
 
-#include <stdbool.h>
-
 struct evhttp_request;
 
 struct http_refusal {

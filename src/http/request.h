@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "base/msec.h"
 
-#include <stdbool.h>
-
 struct http_call;
 struct http_answer;
 

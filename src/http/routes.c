@@ -2,10 +2,6 @@
 
 #include "base/line_text.h"
 #include "base/mem.h"
-#include "base/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void http_answer_text(struct http_call *call, int status, const char *text)
 {

@@ -18,7 +18,6 @@
 #include <event2/http_struct.h>
 #include <event2/listener.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 #include <sys/time.h>
 
@@ -74,8 +73,8 @@ struct http_server {
 	struct evconnlistener *listener;
 	const struct timeval *patience;
 	bool is_on_loopback;
-	struct event *pause; /* until the next try to accept */
-	struct event *adoption;
+	struct loop_watch *pause; /* until the next try to accept */
+	struct loop_watch *adoption;
 	struct newcomer *newcomers;
 	size_t n_newcomers;
 	size_t newcomers_capacity;
@@ -257,12 +256,10 @@ static void adopt_all(struct http_server *server)
 	server->n_newcomers = 0;
 }
 
-static void on_adoption(evutil_socket_t fd, short what, void *data)
+static void on_adoption(void *data)
 {
 	struct http_server *server = data;
 
-	(void) fd;
-	(void) what;
 	adopt_all(server);
 	server->n_accepted = 0;
 	mind_limit(server);
@@ -293,7 +290,7 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 	server->newcomers[server->n_newcomers++] = (struct newcomer){
 		.stream = stream,
 		.framing = http_framing_new(&server->framing, bufferevent_get_input(stream))};
-	event_active(server->adoption, 0, 0);
+	loop_timer_arm_after(server->adoption, 0);
 	server->n_connections++;
 	server->n_accepted++;
 	make_room(server);
@@ -315,7 +312,6 @@ static struct http_server *server_of(const struct evconnlistener *listener)
  * also reports this when no new one is pending: then one descriptor becomes free.) */
 static void on_accept_failed(struct evconnlistener *listener, void *evhttp_data)
 {
-	static const struct timeval a_second = {1, 0};
 	struct http_server *server = server_of(listener);
 	struct connection *waiting = longest_waiting(server);
 
@@ -325,15 +321,13 @@ static void on_accept_failed(struct evconnlistener *listener, void *evhttp_data)
 		return;
 	}
 	evconnlistener_disable(listener);
-	event_add(server->pause, &a_second);
+	loop_timer_arm_after(server->pause, MSEC_PER_SECOND);
 }
 
-static void on_pause_over(evutil_socket_t fd, short what, void *data)
+static void on_pause_over(void *data)
 {
 	struct http_server *server = data;
 
-	(void) fd;
-	(void) what;
 	if (!server->is_full)
 		evconnlistener_enable(server->listener);
 }
@@ -666,8 +660,8 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	server->is_on_loopback = listening_is_loopback(settings->listening->fd);
 	/* One queue for all connections, which have the same timeout, instead of a heap. */
 	server->patience = event_base_init_common_timeout(base, &patience);
-	server->pause = event_new(base, -1, 0, on_pause_over, server);
-	server->adoption = event_new(base, -1, 0, on_adoption, server);
+	server->pause = loop_new_timer(loop, on_pause_over, server);
+	server->adoption = loop_new_timer(loop, on_adoption, server);
 	server->http = evhttp_new(base);
 	configure(server);
 	evhttp_bind_listener(server->http, listener);
@@ -685,8 +679,8 @@ void http_server_free(struct http_server *server)
 	server->is_ending = true;
 	adopt_all(server);
 	evhttp_free(server->http);
-	event_free(server->pause);
-	event_free(server->adoption);
+	loop_watch_free(server->pause);
+	loop_watch_free(server->adoption);
 	free(server->newcomers);
 	free(server->connections);
 	free(server);

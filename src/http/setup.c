@@ -2,14 +2,12 @@
  * this libcurl does not support is an error, because all are needed. */
 #include "http/setup.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "io/network_address.h"
 
 #include <ctype.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 #include <event2/bufferevent_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 struct tls_context {
 	struct http_tls functions;

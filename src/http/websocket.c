@@ -3,14 +3,11 @@
  * callbacks are recorded and executed at the end of the turn. */
 #include "http/websocket.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "http/connection.h"
 #include "http/websocket_head.h"
 #include "io/random.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <wslay/wslay.h>
 
 #define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)

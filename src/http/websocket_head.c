@@ -4,18 +4,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define SWITCHING_PROTOCOLS 101
 #define ACCEPT_SUFFIX "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, section 1.3 */
-
-/* A line of a head, with its value trimmed. */
-struct line {
-	const char *name, *value;
-	size_t name_len, value_len;
-};
 
 static void copy_base64(char key[WEBSOCKET_KEY_SIZE], const void *bytes, size_t len)
 {
@@ -62,57 +54,37 @@ size_t websocket_head_length(const char *bytes, size_t len)
 	return end ? (size_t) (end - bytes) + 4 : 0;
 }
 
-static bool is_header_blank(char byte)
+/* The value of a header, without the blanks around it; the caller frees it. NULL: absent. */
+static char *find_header_value(const char *head, const char *name)
 {
-	return byte == ' ' || byte == '\t';
-}
+	size_t name_len = strlen(name);
 
-/* The next line of a header; false at the end of the head. A line without a colon has no value. */
-static bool next_line(const char **at, const char *end, struct line *ret_line)
-{
-	const char *feed = memmem(*at, (size_t) (end - *at), "\r\n", 2);
+	for (const char *line = head; (line = strstr(line, "\r\n"));) {
+		line += 2;
+		if (strncasecmp(line, name, name_len) != 0 || line[name_len] != ':')
+			continue;
+		const char *value = line + name_len + 1;
 
-	if (!feed || feed == *at)
-		return false;
-	const char *colon = memchr(*at, ':', (size_t) (feed - *at));
-	const char *value = colon ? colon + 1 : feed, *value_end = feed;
+		value += strspn(value, " \t");
+		size_t len = strcspn(value, "\r\n");
 
-	while (value < value_end && is_header_blank(*value))
-		value++;
-	while (value < value_end && is_header_blank(value_end[-1]))
-		value_end--;
-	*ret_line = (struct line){*at, value, (size_t) ((colon ? colon : feed) - *at),
-				  (size_t) (value_end - value)};
-	*at = feed + 2;
-	return true;
-}
-
-/* The value of a header; the caller frees it. NULL: absent. */
-static char *find_header_value(const char *head, size_t len, const char *name)
-{
-	const char *at = head, *end = head + len;
-	struct line line;
-
-	if (!next_line(&at, end, &line)) /* the status line */
-		return NULL;
-	while (next_line(&at, end, &line))
-		if (strlen(name) == line.name_len &&
-		    strncasecmp(line.name, name, line.name_len) == 0)
-			return mem_copy_bytes(line.value, line.value_len);
+		while (len > 0 && strchr(" \t", value[len - 1]))
+			len--;
+		return mem_copy_bytes(value, len);
+	}
 	return NULL;
 }
 
-static int read_upgrade_status(const char *head, size_t len, int *ret_status, struct err *err)
+static int read_upgrade_status(const char *head, int *ret_status, struct err *err)
 {
+	static const char version[] = "HTTP/1.1 ";
+	char *code CLEANUP(mem_free_text) = NULL;
 	int64_t status;
-	/* "HTTP/1.1 101 …" */
-	char *first CLEANUP(mem_free_text) = mem_copy_bytes(head, len < 13 ? len : 13);
-	bool is_http = text_starts_with(first, "HTTP/1.1 ") && len > 13 &&
-		       (first[12] == ' ' || first[12] == '\r');
 
-	if (is_http)
-		first[12] = '\0';
-	if (!is_http || text_read_int(first + 9, 100, 599, &status, NULL) < 0)
+	if (text_starts_with(head, version))
+		code = mem_copy_bytes(head + strlen(version),
+				      strcspn(head + strlen(version), " \r"));
+	if (!code || text_read_int(code, 100, 599, &status, NULL) < 0)
 		return err_set(err, ERR_INVALID, "it does not respond in HTTP/1.1");
 	*ret_status = (int) status;
 	return 0;
@@ -126,13 +98,12 @@ static bool was_asked_for(const struct websocket_head *head, const char *protoco
 	return !protocol;
 }
 
-static int check_upgrade(const char *head, size_t len, const struct websocket_key *key,
-			 struct err *err)
+static int check_upgrade(const char *head, const struct websocket_key *key, struct err *err)
 {
-	char *upgrade CLEANUP(mem_free_text) = find_header_value(head, len, "Upgrade");
-	char *accept CLEANUP(mem_free_text) = find_header_value(head, len, "Sec-WebSocket-Accept");
+	char *upgrade CLEANUP(mem_free_text) = find_header_value(head, "Upgrade");
+	char *accept CLEANUP(mem_free_text) = find_header_value(head, "Sec-WebSocket-Accept");
 	char *extensions CLEANUP(mem_free_text) =
-		find_header_value(head, len, "Sec-WebSocket-Extensions");
+		find_header_value(head, "Sec-WebSocket-Extensions");
 
 	if (!upgrade || !text_equals_ignoring_case(upgrade, "websocket") ||
 	    !text_equals(accept, key->expected))
@@ -142,9 +113,9 @@ static int check_upgrade(const char *head, size_t len, const struct websocket_ke
 	return 0;
 }
 
-static size_t read_body_length(const char *head, size_t len)
+static size_t read_body_length(const char *head)
 {
-	char *word CLEANUP(mem_free_text) = find_header_value(head, len, "Content-Length");
+	char *word CLEANUP(mem_free_text) = find_header_value(head, "Content-Length");
 	int64_t length;
 
 	if (!word || text_read_int(word, 0, INT64_MAX, &length, NULL) < 0)
@@ -157,19 +128,20 @@ int websocket_read_answer(const char *bytes, size_t len, const struct websocket_
 			  struct err *err)
 {
 	struct websocket_answer answer = {0};
-	int rc = read_upgrade_status(bytes, len, &answer.status, err);
+	char *text CLEANUP(mem_free_text) = mem_copy_bytes(bytes, len);
+	int rc = read_upgrade_status(text, &answer.status, err);
 
 	if (rc < 0)
 		return rc;
 	if (answer.status != SWITCHING_PROTOCOLS) {
-		answer.body_len = read_body_length(bytes, len);
+		answer.body_len = read_body_length(text);
 		*ret_answer = answer;
 		return 0;
 	}
-	rc = check_upgrade(bytes, len, key, err);
+	rc = check_upgrade(text, key, err);
 	if (rc < 0)
 		return rc;
-	answer.protocol = find_header_value(bytes, len, "Sec-WebSocket-Protocol");
+	answer.protocol = find_header_value(text, "Sec-WebSocket-Protocol");
 	if (!was_asked_for(head, answer.protocol)) {
 		websocket_answer_done(&answer);
 		return err_set(err, ERR_INVALID, "it chose a subprotocol that was not requested");

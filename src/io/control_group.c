@@ -173,9 +173,9 @@ int64_t control_group_read(enum control_group_limit limit)
 
 /* The counters, by kernel: memory.events (cgroup v2) and memory.oom_control (v1) count processes
  * killed in that group for any kind of shortage, /proc/vmstat counts for the machine. Each has a
- * line "oom_kill N". */
+ * line "oom_kill N", which is not the first one. */
 
-#define COUNTER "oom_kill "
+#define COUNTER "\noom_kill "
 #define SYSLOG_ACTION_READ_ALL 3 /* syslog(2); glibc has no header for it */
 #define KERNEL_LOG_SIZE (256 * 1024)
 
@@ -224,15 +224,11 @@ static bool find_memory_group(struct memory_group *ret_group)
 static bool read_counter(const char *path, int64_t *ret_count)
 {
 	char *text CLEANUP(mem_free_text) = file_read_text(path);
+	const char *line = text ? strstr(text, COUNTER) : NULL;
 
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (text_starts_with(line, COUNTER)) {
-			*ret_count = atoll(line + strlen(COUNTER));
-			return true;
-		}
-	}
-	return false;
+	if (line)
+		*ret_count = atoll(line + strlen(COUNTER));
+	return line;
 }
 
 int64_t oom_kill_count(void)

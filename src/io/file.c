@@ -286,13 +286,6 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 	return 0;
 }
 
-void descriptor_limit_raise_to_most(void)
-{
-	rlim_t before;
-
-	(void) !descriptor_limit_raise(0, &before, NULL);
-}
-
 size_t descriptor_limit_connections(size_t wanted)
 {
 	struct rlimit limit;

@@ -86,9 +86,6 @@ int file_ensure(const char *path, const void *bytes, size_t len, struct err *err
  * nothing is raised, when the hard limit is less than `n_needed`. */
 int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err) MUST_USE;
 
-/* The same without an error: a descriptor that cannot be opened later gives its own error. */
-void descriptor_limit_raise_to_most(void);
-
 /* How many connections a server of this process can have, `wanted` at most: some descriptors of the
  * soft limit remain for its files, and for connections of its own. */
 size_t descriptor_limit_connections(size_t wanted);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 
+#include <fts.h>
 #include <limits.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -274,39 +275,21 @@ static bool is_entry(const struct dirent *entry)
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static int remove_contents(DIR *folder, struct err *err)
-{
-	struct dirent *entry;
-
-	while ((entry = readdir(folder))) {
-		if (!is_entry(entry))
-			continue;
-		int rc = folder_remove(dirfd(folder), entry->d_name, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-/* Follows no link. NULL sets errno. */
-static DIR *open_below(int parent_fd, const char *name)
-{
-	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd >= 0 && !folder)
-		close(fd);
-	return folder;
-}
-
-/* Empties the directory `name`; a missing one counts as empty. */
+/* Empties the directory `name`, which is no link; a missing one counts as empty. */
 static int empty_folder(int parent_fd, const char *name, struct err *err)
 {
-	DIR *folder CLEANUP(folder_close) = open_below(parent_fd, name);
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder CLEANUP(folder_close) = fd < 0 ? NULL : fdopendir(fd);
+	int rc = 0;
 
-	if (folder)
-		return remove_contents(folder, err);
-	return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot open directory '%s'", name);
+	if (!folder && errno != ENOENT)
+		rc = err_set_errno(err, errno, "cannot open directory '%s'", name);
+	if (fd >= 0 && !folder)
+		close(fd);
+	for (struct dirent *entry; folder && rc == 0 && (entry = readdir(folder));)
+		if (is_entry(entry))
+			rc = folder_remove(fd, entry->d_name, err);
+	return rc;
 }
 
 int folder_remove(int parent_fd, const char *name, struct err *err)
@@ -362,28 +345,19 @@ int folder_move(const char *source, const char *target, struct err *err)
 	}
 }
 
-static void measure_folder_tree(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
-{
-	DIR *folder CLEANUP(folder_close) = open_below(parent_fd, name);
-
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
-		struct stat status;
-
-		if (!is_entry(entry) ||
-		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (S_ISDIR(status.st_mode)) {
-			measure_folder_tree(dirfd(folder), entry->d_name, n_files, bytes);
-			continue;
-		}
-		*n_files += 1;
-		*bytes += (uint64_t) status.st_size;
-	}
-}
-
 void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes)
 {
-	measure_folder_tree(AT_FDCWD, path, n_files, bytes);
+	char *roots[] = {(char *) path, NULL};
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+	for (const FTSENT *found; walk && (found = fts_read(walk));)
+		if (found->fts_info == FTS_F || found->fts_info == FTS_SL ||
+		    found->fts_info == FTS_DEFAULT) {
+			*n_files += 1;
+			*bytes += (uint64_t) found->fts_statp->st_size;
+		}
+	if (walk)
+		fts_close(walk);
 }
 
 struct folder_watch {

@@ -1,7 +1,6 @@
 #include "io/own_group.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "io/loop.h"

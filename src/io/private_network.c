@@ -39,13 +39,18 @@ static int open_other(pid_t pid, const char *kind, int *ret_fd)
 	return 0;
 }
 
+int private_network_open(pid_t pid, struct private_network *network)
+{
+	int errno_value = open_other(pid, "user", &network->user_fd);
+
+	return errno_value ? errno_value : open_other(pid, "net", &network->net_fd);
+}
+
 int private_network_join(pid_t pid, struct err *err)
 {
 	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
-	int errno_value = open_other(pid, "user", &network.user_fd);
+	int errno_value = private_network_open(pid, &network);
 
-	if (!errno_value)
-		errno_value = open_other(pid, "net", &network.net_fd);
 	if (!errno_value)
 		errno_value = private_network_enter(&network);
 	return errno_value

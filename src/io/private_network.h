@@ -19,6 +19,9 @@ struct private_network {
 
 void private_network_done(struct private_network *network);
 
+/* Opens the network of another process, except what is our own; 0 or errno. */
+int private_network_open(pid_t pid, struct private_network *network) MUST_USE;
+
 /* Enters it for good; 0 or errno. For a process with one thread; may be called between vfork and
  * exec. */
 int private_network_enter(const struct private_network *network);

@@ -1,5 +1,5 @@
-/* A separate process creates the namespaces, sends them to us and exits: the creator is in them,
- * and we have to stay where other jobs and their processes can be seen. */
+/* A separate process creates the namespaces and waits until we have opened them: the creator is in
+ * them, and we have to stay where other jobs and their processes can be seen. */
 #include "io/private_network.h"
 
 #include "base/mem.h"
@@ -13,7 +13,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #define MAP_SIZE 64
 
@@ -43,84 +42,31 @@ static bool raise_loopback(void)
 	return ioctl(fd, SIOCSIFFLAGS, &request) == 0;
 }
 
-/* Descriptors are sent with at least one byte (unix(7)): it is an errno, 0 on success. */
-static void send_network(int fd, int errno_value, const struct private_network *network)
-{
-	struct iovec part = {&errno_value, sizeof(errno_value)};
-	char control[CMSG_SPACE(sizeof(*network))] = {0};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	size_t n_fds = network->user_fd < 0 ? 1 : 2;
-
-	if (errno_value == 0) {
-		message.msg_control = control;
-		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-		*header = (struct cmsghdr){.cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
-					   .cmsg_level = SOL_SOCKET,
-					   .cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(header), &network->net_fd, sizeof(int));
-		if (n_fds == 2)
-			memcpy(CMSG_DATA(header) + sizeof(int), &network->user_fd, sizeof(int));
-	}
-	sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
 /* 0 or errno. Root may create a network without a user namespace, unless it is the root of a
  * container. */
-static int make_network(struct private_network *ret_network)
+static int make_network(void)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	bool needs_user = unshare(CLONE_NEWNET) < 0;
 
-	/* A process that may not dump core loses access to its /proc/self. */
+	/* Neither it nor we may otherwise read its /proc/PID. */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (needs_user && (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 || !map_own_ids(uid, gid)))
 		return errno;
-	if (!raise_loopback())
-		return errno;
-	ret_network->net_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (needs_user)
-		ret_network->user_fd = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
-	return ret_network->net_fd < 0 || (needs_user && ret_network->user_fd < 0) ? errno : 0;
+	return raise_loopback() ? 0 : errno;
 }
 
-NORETURN static void make_and_send(int fd)
+NORETURN static void make_and_wait(int fd)
 {
-	struct private_network network = PRIVATE_NETWORK_NONE;
-	int errno_value = make_network(&network);
+	int errno_value = make_network();
 
-	send_network(fd, errno_value, &network);
-	_exit(0);
+	file_write_all(fd, &errno_value, sizeof(errno_value), NULL);
+	for (;;)
+		pause();
 }
 
 /* In the process that requests it. */
-
-/* 0 or errno, as received. */
-static int receive_network(int fd, struct private_network *ret_network)
-{
-	int errno_value = ECHILD, fds[2] = {-1, -1};
-	struct iovec part = {&errno_value, sizeof(errno_value)};
-	char control[CMSG_SPACE(sizeof(fds))];
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = control,
-				 .msg_controllen = sizeof(control)};
-	ssize_t len;
-
-	while ((len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
-		;
-	if (len != sizeof(errno_value) || errno_value)
-		return len < 0 ? errno : errno_value;
-	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	if (!header || header->cmsg_type != SCM_RIGHTS)
-		return EPROTO;
-	memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-	*ret_network = (struct private_network){.net_fd = fds[0], .user_fd = fds[1]};
-	return 0;
-}
 
 /* Settings of an administrator that forbid it, and how to change them. */
 static const struct waiting_reason {
@@ -167,24 +113,29 @@ static int refuse_private_network(int errno_value, struct err *err)
 
 int private_network_create(struct private_network *ret_network, struct err *err)
 {
-	struct private_network network = PRIVATE_NETWORK_NONE;
-	int fds[2];
+	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
+	int ends[2], errno_value = ECHILD;
 
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return err_set_errno(err, errno, "cannot create a pair of sockets");
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot create a pipe");
 	pid_t pid = child_fork();
-	int errno_value = errno;
 
 	if (pid == 0)
-		make_and_send(fds[1]);
-	close(fds[1]);
+		make_and_wait(ends[1]);
+	if (pid < 0)
+		errno_value = errno;
+	file_close(&ends[1]);
 	if (pid > 0) {
-		errno_value = receive_network(fds[0], &network);
-		waitpid(pid, NULL, 0);
+		while (read(ends[0], &errno_value, sizeof(errno_value)) < 0 && errno == EINTR)
+			continue;
+		if (errno_value == 0)
+			errno_value = private_network_open(pid, &network);
+		child_end(pid);
 	}
-	close(fds[0]);
+	file_close(&ends[0]);
 	if (errno_value)
 		return refuse_private_network(errno_value, err);
 	*ret_network = network;
+	network = PRIVATE_NETWORK_NONE;
 	return 0;
 }

@@ -2,24 +2,14 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 void random_bytes(void *bytes, size_t len)
 {
-	char *next = bytes;
-
-	while (len > 0) {
-		ssize_t got = getrandom(next, len, 0);
-
-		if (got < 0 && errno != EINTR)
-			mem_abort(); /* a kernel older than 3.17 */
-		next += got > 0 ? got : 0;
-		len -= got > 0 ? (size_t) got : 0;
-	}
+	if (getentropy(bytes, len) < 0)
+		mem_abort(); /* a kernel older than 3.17 */
 }
 
 double random_fraction(void)

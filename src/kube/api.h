@@ -26,17 +26,6 @@ struct kube_result {
 /* Reports the end of a request, which is freed after the callback. */
 typedef void (*kube_done_fn)(const struct kube_result *result, void *data);
 
-/* Callbacks of a WebSocket; see http/websocket.h for their contract. */
-struct kube_socket {
-	const char *const *protocols; /* sub-protocols; must live as long as the call */
-	msec output_idle; /* as in websocket_request; 0: no limit */
-	/* The WebSocket is valid from here until `done`. */
-	void (*on_open)(struct websocket *websocket, const char *protocol, void *data);
-	void (*on_message)(const char *bytes, size_t len, void *data);
-	void (*on_room)(void *data); /* may be NULL */
-	size_t limit; /* as in websocket_request */
-};
-
 struct kube_api {
 	/* Its users read these. */
 	struct loop *loop;
@@ -87,11 +76,12 @@ void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
 void kube_stream_start(struct kube_call **ret_call, struct kube_api *api,
 		       const struct kube_request *request, msec output_idle, http_bytes_fn bytes,
 		       kube_done_fn done, void *data);
-/* The same for a WebSocket (exec, attach, portforward). Only a request that the server rejected
+/* The same for a WebSocket (exec, attach, portforward), with the protocols, limit, http.output_idle
+ * and callbacks of `socket`, but `done` instead of on_end. Only a request that the server rejected
  * before it began is retried, because a command must not run twice. `done` gets no error when the
  * server closed the WebSocket properly. */
 void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
-		       const struct kube_request *request, const struct kube_socket *socket,
+		       const struct kube_request *request, const struct websocket_request *socket,
 		       kube_done_fn done, void *data);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
 /* For a request whose effect was already observed. No callback follows and nothing is retried. If

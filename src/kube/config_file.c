@@ -2,14 +2,9 @@
 #include "kube/config_file.h"
 
 #include "base/base64.h"
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

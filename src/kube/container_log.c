@@ -3,8 +3,6 @@
 #include "base/backoff.h"
 #include "base/hash.h"
 
-#include <string.h>
-
 /* Streams: one question after the other, as in kube/retry.c; the first "yes" decides. */
 
 #define SHORTEST_WAIT ((msec) 250)

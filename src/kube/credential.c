@@ -4,9 +4,6 @@
 #include "io/file.h"
 #include "kube/plugin_call.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Secrets that were read are overwritten unless they are passed on. */
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "

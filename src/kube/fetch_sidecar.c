@@ -1,11 +1,7 @@
 #include "kube/fetch_sidecar.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "spec/pod_template.h"
-
-#include <string.h>
 
 #define VOLUME "muster-fetch-%zu"
 /* The needs of sh and tar; quotas require the values. */

@@ -2,8 +2,6 @@
 
 #include "base/names.h"
 
-#include <string.h>
-
 /* Inside a string its quotes would be escaped, and a comma before a string's end is not followed by
  * letters. So this is a member, and not the first one. */
 #define MEMBER ",\"managedFields\":["

@@ -1,16 +1,10 @@
 /* A mirror for each kind stores `struct cached_object`; a job's table has pointers to them. */
 #include "kube/job_cache.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 
 /* Of a list of warnings. */
 #define PAUSE (10 * MSEC_PER_SECOND)
@@ -42,6 +36,7 @@ struct job_cache {
 	struct kind_watch watches[JOB_CACHE_KIND_COUNT];
 	struct mirror_table jobs; /* of struct cached_job, by key */
 	struct mirror_table listings; /* of struct warnings_listing, by namespace */
+	LIST_HEAD(, job_follower) followers; /* of all jobs */
 	bool is_ending;
 };
 
@@ -57,7 +52,7 @@ struct warnings_listing {
 struct job_follower {
 	struct job_cache *cache;
 	struct cached_job *job;
-	LIST_ENTRY(job_follower) link;
+	LIST_ENTRY(job_follower) link, cache_link;
 	char *namespace_name;
 	struct job_follower_settings settings; /* without its texts */
 };
@@ -150,26 +145,12 @@ static void on_cached_object_change(const char *name, void *data)
 	drop_job_if_idle(watch->cache, job);
 }
 
-static struct job_follower *next_follower(const struct job_cache *cache,
-					  const struct job_follower *follower, size_t *place)
-{
-	const struct cached_job *job;
-
-	if (follower && LIST_NEXT(follower, link))
-		return LIST_NEXT(follower, link);
-	while ((job = mirror_table_next_value(&cache->jobs, place)))
-		if (!LIST_EMPTY(&job->followers))
-			return LIST_FIRST(&job->followers);
-	return NULL;
-}
-
 static void on_cached_kind_synced(void *data)
 {
 	const struct kind_watch *watch = data;
-	struct job_follower *follower = NULL;
-	size_t place = 0;
+	const struct job_follower *follower;
 
-	while ((follower = next_follower(watch->cache, follower, &place)))
+	LIST_FOREACH (follower, &watch->cache->followers, cache_link)
 		if (follower->settings.on_synced)
 			follower->settings.on_synced(watch->kind, follower->settings.data);
 }
@@ -177,10 +158,9 @@ static void on_cached_kind_synced(void *data)
 static void on_cached_kind_progress(void *data)
 {
 	const struct kind_watch *watch = data;
-	struct job_follower *follower = NULL;
-	size_t place = 0;
+	const struct job_follower *follower;
 
-	while ((follower = next_follower(watch->cache, follower, &place)))
+	LIST_FOREACH (follower, &watch->cache->followers, cache_link)
 		if (follower->settings.on_progress)
 			follower->settings.on_progress(watch->kind, follower->settings.data);
 }
@@ -189,28 +169,24 @@ static void on_cached_kind_trouble(const struct err *err, void *data)
 {
 	const struct kind_watch *watch = data;
 	const struct job_cache_settings *settings = &watch->cache->settings;
-	struct job_follower *follower = NULL;
-	size_t place = 0;
+	const struct job_follower *follower;
 
 	if (settings->on_trouble) {
 		settings->on_trouble(err, settings->data);
 		return;
 	}
-	while ((follower = next_follower(watch->cache, follower, &place)))
+	LIST_FOREACH (follower, &watch->cache->followers, cache_link)
 		if (follower->settings.on_trouble)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
 }
 
-/* The next follower that wants the Events of this namespace. */
-static struct job_follower *next_warned(const struct job_cache *cache, const char *namespace_name,
-					struct job_follower *follower, size_t *place)
+/* Whether the follower wants the Events of that namespace. */
+static bool wants_warnings(const struct job_follower *follower,
+			   const struct warnings_listing *listing)
 {
-	while ((follower = next_follower(cache, follower, place)))
-		if (follower->settings.wants_warnings &&
-		    text_equals(follower->namespace_name, namespace_name) &&
-		    follower->settings.wants_warnings(follower->settings.data))
-			return follower;
-	return NULL;
+	return follower->settings.wants_warnings &&
+	       text_equals(follower->namespace_name, listing->namespace_name) &&
+	       follower->settings.wants_warnings(follower->settings.data);
 }
 
 struct dated_event {
@@ -248,8 +224,8 @@ static void report_pod_warnings(const struct warnings_listing *listing, const st
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct dated_event *dated = arena_take_array(arena, json_count(list), sizeof(*dated));
 	const struct json **events = arena_take_array(arena, json_count(list), sizeof(*events));
-	struct job_follower *follower = NULL;
-	size_t count = 0, place = 0;
+	const struct job_follower *follower;
+	size_t count = 0;
 
 	for (size_t i = 0; i < json_count(list); i++) {
 		const struct json *event = json_at(list, i);
@@ -261,8 +237,9 @@ static void report_pod_warnings(const struct warnings_listing *listing, const st
 		qsort(dated, count, sizeof(*dated), newest_first);
 	for (size_t i = 0; i < count; i++)
 		events[i] = dated[i].event;
-	while ((follower = next_warned(listing->cache, listing->namespace_name, follower, &place)))
-		follower->settings.on_warnings(events, count, follower->settings.data);
+	LIST_FOREACH (follower, &listing->cache->followers, cache_link)
+		if (wants_warnings(follower, listing))
+			follower->settings.on_warnings(events, count, follower->settings.data);
 }
 
 static void listing_free(struct warnings_listing *listing)
@@ -304,9 +281,12 @@ static void list_warnings(void *data)
 	struct warnings_listing *listing = data;
 	const struct kube_request request = {KUBE_LIST, &kube_events, listing->namespace_name,
 					     .parameters = warnings_of_pods};
-	size_t place = 0;
+	const struct job_follower *follower;
 
-	if (next_warned(listing->cache, listing->namespace_name, NULL, &place))
+	LIST_FOREACH (follower, &listing->cache->followers, cache_link)
+		if (wants_warnings(follower, listing))
+			break;
+	if (follower)
 		kube_call_start(&listing->call, listing->cache->settings.api, &request,
 				on_warnings_listed, listing);
 	else
@@ -506,12 +486,12 @@ void job_cache_free(struct job_cache *cache)
 		kube_mirror_free(cache->watches[kind].mirror);
 	struct cached_job *job;
 	struct warnings_listing *listing;
-	size_t place = 0;
+	const void *place = NULL;
 
-	while ((job = mirror_table_next_value(&cache->jobs, &place)))
+	while ((job = mirror_table_next(&cache->jobs, &place)))
 		cached_job_free(job);
 	mirror_table_done(&cache->jobs);
-	for (place = 0; (listing = mirror_table_next_value(&cache->listings, &place));)
+	for (place = NULL; (listing = mirror_table_next(&cache->listings, &place));)
 		listing_free(listing);
 	mirror_table_done(&cache->listings);
 	free(cache->namespace_name);
@@ -543,6 +523,7 @@ struct job_follower *job_cache_follow(struct job_cache *cache,
 	follower->namespace_name = mem_copy_text(settings->namespace_name);
 	follower->settings = *settings;
 	LIST_INSERT_HEAD(&follower->job->followers, follower, link);
+	LIST_INSERT_HEAD(&cache->followers, follower, cache_link);
 	return follower;
 }
 
@@ -551,6 +532,7 @@ void job_follower_free(struct job_follower *follower)
 	if (!follower)
 		return;
 	LIST_REMOVE(follower, link);
+	LIST_REMOVE(follower, cache_link);
 	drop_job_if_idle(follower->cache, follower->job);
 	free(follower->namespace_name);
 	free(follower);
@@ -597,12 +579,12 @@ struct job_pod *job_follower_pod(const struct job_follower *follower, const char
 }
 
 const struct job_object *job_follower_next_object(const struct job_follower *follower,
-						  enum job_cache_kind kind, size_t *place)
+						  enum job_cache_kind kind, const void **place)
 {
-	return mirror_table_next_value(&follower->job->objects[kind], place);
+	return mirror_table_next(&follower->job->objects[kind], place);
 }
 
-struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
+struct job_pod *job_follower_next_pod(const struct job_follower *follower, const void **place)
 {
 	const struct job_object *object = job_follower_next_object(follower, JOB_CACHE_PODS, place);
 

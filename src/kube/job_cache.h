@@ -107,8 +107,8 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 				    const char *name);
 /* A Pod of the job; NULL and lifetime as above. */
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name);
-/* Walks the Pods in no order: for (i = 0; (pod = job_follower_next_pod(follower, &i));). */
-struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place);
+/* Walks the Pods: for (at = NULL; (pod = job_follower_next_pod(follower, &at));). */
+struct job_pod *job_follower_next_pod(const struct job_follower *follower, const void **place);
 /* Walks the objects of any kind likewise. */
 const struct job_object *job_follower_next_object(const struct job_follower *follower,
-						  enum job_cache_kind kind, size_t *place);
+						  enum job_cache_kind kind, const void **place);

@@ -4,16 +4,13 @@
 #include "base/exit_code.h"
 #include "base/line_text.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "kube/objects.h"
 #include "spec/job_files.h"
-#include "spec/limits.h"
 #include "spec/pod_template.h"
 #include "status/failure_words.h"
 
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 
 #define TRAINING_CONTAINER "tensorflow"
 #define LAST_SIGNAL 64

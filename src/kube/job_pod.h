@@ -39,5 +39,5 @@ bool job_pod_is_in(const struct json *object, const char *job_name, const char *
 
 /* Whether the Pod belongs to the job whose ConfigMap has this uid, not to an earlier job of its
  * name. A job is untouched if no supervisor has acted for it, so it may have been applied from the
- * output of `render`. Then Pods without an owner belong to it too (kube/orphans.h). */
+ * output of `render`. Then Pods without an owner belong to it too (cluster/client.c). */
 bool job_pod_is_of(const struct job_pod *pod, const char *job_uid, bool is_untouched);

@@ -1,7 +1,6 @@
 /* Creates the objects of a cluster of TensorFlow servers. */
 #include "kube/k8s_tensorflow.h"
 
-#include "base/mem.h"
 #include "spec/environment.h"
 #include "spec/pod_template.h"
 

@@ -1,15 +1,12 @@
 /* Reads a Lease and builds the bodies of its writes. */
 #include "kube/lease.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/process.h"
 #include "io/random.h"
 #include "kube/objects.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

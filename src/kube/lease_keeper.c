@@ -1,12 +1,8 @@
 /* Runs one request at a time and one timer; reconcile/lease.h decides which and until when. */
 #include "kube/lease_keeper.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "kube/objects.h"
-
-#include <stdlib.h>
 
 static void on_lease_keeper_timer(void *data);
 

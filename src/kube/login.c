@@ -6,8 +6,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_NAMESPACE "default" /* as kubectl's, if a context names none */
 

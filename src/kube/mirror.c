@@ -1,15 +1,11 @@
 /* Lists, watches and waits as kube/reflection.h decides; stores each object's projection. */
 #include "kube/mirror.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "io/random.h"
 #include "kube/pages.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* After which the connection of a watch counts as lost: servers send a bookmark each minute. */
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
@@ -53,9 +49,9 @@ void kube_mirror_free(struct kube_mirror *mirror)
 		return;
 	end_calls(mirror);
 	loop_watch_free(mirror->timer);
-	size_t place = 0;
+	const void *place = NULL;
 
-	for (void *kept; (kept = mirror_table_next_value(&mirror->table, &place));)
+	for (void *kept; (kept = mirror_table_next(&mirror->table, &place));)
 		mirror->settings.release(kept, mirror->settings.data);
 	mirror_table_done(&mirror->table);
 	free(mirror->namespace_name);
@@ -126,22 +122,20 @@ static void apply_mirrored_object(struct kube_mirror *mirror, const struct json 
 		store_mirrored_object(mirror, name, object);
 }
 
-/* Drops the objects missing from the list that just ended. Names are collected first, because
- * removal moves entries. */
+/* Drops the objects missing from the list that just ended. */
 static void drop_unseen(struct kube_mirror *mirror)
 {
-	char **names CLEANUP(mem_free_any) = NULL;
-	size_t count = 0, capacity = 0;
-	const struct mirror_entry *entry;
+	const struct mirror_entry *next;
 
-	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
-		if (entry->seen != mirror->list_number) {
-			mem_grow(&names, &capacity, count, sizeof(*names));
-			names[count++] = mem_copy_text(entry->name);
-		}
-	for (size_t i = 0; i < count; i++) {
-		drop(mirror, names[i]);
-		free(names[i]);
+	for (const struct mirror_entry *entry = TAILQ_FIRST(&mirror->table.entries); entry;
+	     entry = next) {
+		char *name CLEANUP(mem_free_text) = NULL;
+
+		next = TAILQ_NEXT(entry, link);
+		if (entry->seen == mirror->list_number)
+			continue;
+		name = mem_copy_text(entry->name); /* for the callbacks */
+		drop(mirror, name);
 	}
 }
 
@@ -285,7 +279,7 @@ static void on_mirror_list_item(const struct json *item, void *data)
 	apply_mirrored_object(data, item, false);
 }
 
-static void end_pages(const char *version, const struct kube_result *result, void *data)
+static void end_pages(const struct kube_result *result, void *data)
 {
 	struct kube_mirror *mirror = data;
 
@@ -294,7 +288,7 @@ static void end_pages(const char *version, const struct kube_result *result, voi
 		end_step(mirror, result->status, result->err);
 		return;
 	}
-	end_list(mirror, version);
+	end_list(mirror, object_version_of(result->object));
 	arm_mirror_timer(mirror);
 }
 

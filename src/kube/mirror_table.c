@@ -1,112 +1,81 @@
-/* Linear probing. A removal moves later entries forward, so that no search meets a gap. */
+/* A tree of the C library finds the entries, and a list keeps them in order. */
 #include "kube/mirror_table.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
+#include <search.h>
 #include <string.h>
 
-#define FEWEST_PLACES 16
-
-/* Names come from the cluster, not from an attacker: a user who may create Pods can do worse. */
-static size_t mirror_place_of(const struct mirror_table *table, const char *name)
+static int by_name(const void *a, const void *b)
 {
-	return (size_t) (hash_add(HASH_BEGIN, name, strlen(name)) & (table->n_places - 1));
+	const struct mirror_entry *first = a, *second = b;
+
+	return strcmp(first->name, second->name);
 }
 
-/* The place of the name, or the free place for it. */
-static struct mirror_entry *find_place(const struct mirror_table *table, const char *name)
+static struct mirror_entry *find_entry(const struct mirror_table *table, const char *name)
 {
-	size_t place = mirror_place_of(table, name);
+	const struct mirror_entry wanted = {.name = (char *) name};
+	struct mirror_entry *const *found = tfind(&wanted, &table->tree, by_name);
 
-	while (table->entries[place].name && strcmp(table->entries[place].name, name) != 0)
-		place = (place + 1) & (table->n_places - 1);
-	return &table->entries[place];
+	return found ? *found : NULL;
 }
 
-/* At most two thirds are in use. */
-static void grow(struct mirror_table *table)
+static void free_entry(void *data)
 {
-	struct mirror_table larger = {.n_places = table->n_places ? table->n_places * 2
-								  : FEWEST_PLACES};
+	struct mirror_entry *entry = data;
 
-	if (table->n_places && (table->count + 1) * 3 <= table->n_places * 2)
-		return;
-	larger.entries = mem_new_array(larger.n_places, sizeof(*larger.entries));
-	for (size_t i = 0; i < table->n_places; i++)
-		if (table->entries[i].name)
-			*find_place(&larger, table->entries[i].name) = table->entries[i];
-	free(table->entries);
-	table->entries = larger.entries;
-	table->n_places = larger.n_places;
+	free(entry->name);
+	free(entry);
 }
 
 struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *name)
 {
-	grow(table);
-	struct mirror_entry *entry = find_place(table, name);
+	struct mirror_entry *entry = find_entry(table, name);
 
-	if (!entry->name) {
-		entry->name = mem_copy_text(name);
-		table->count++;
-	}
+	if (entry)
+		return entry;
+	entry = mem_new(sizeof(*entry));
+	entry->name = mem_copy_text(name);
+	if (!tsearch(entry, &table->tree, by_name))
+		mem_abort();
+	if (table->count++ == 0)
+		TAILQ_INIT(&table->entries);
+	TAILQ_INSERT_TAIL(&table->entries, entry, link);
 	return entry;
 }
 
 void mirror_table_drop(struct mirror_table *table, const char *name)
 {
-	struct mirror_entry *entry = table->n_places ? find_place(table, name) : NULL;
+	struct mirror_entry *entry = find_entry(table, name);
 
-	if (!entry || !entry->name)
+	if (!entry)
 		return;
-	size_t mask = table->n_places - 1, gap = (size_t) (entry - table->entries);
-
-	free(entry->name);
-	table->entries[gap] = (struct mirror_entry){0};
+	tdelete(entry, &table->tree, by_name);
+	TAILQ_REMOVE(&table->entries, entry, link);
 	table->count--;
-	for (size_t place = (gap + 1) & mask; table->entries[place].name;
-	     place = (place + 1) & mask) {
-		size_t home = mirror_place_of(table, table->entries[place].name);
-
-		/* An entry may move to the gap unless its home is between the two. */
-		if (((place - home) & mask) < ((place - gap) & mask))
-			continue;
-		table->entries[gap] = table->entries[place];
-		table->entries[place] = (struct mirror_entry){0};
-		gap = place;
-	}
+	free_entry(entry);
 }
 
 void *mirror_table_get(const struct mirror_table *table, const char *name)
 {
-	const struct mirror_entry *entry = table->n_places ? find_place(table, name) : NULL;
+	const struct mirror_entry *entry = find_entry(table, name);
 
 	return entry ? entry->kept : NULL;
 }
 
-struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t *place)
+void *mirror_table_next(const struct mirror_table *table, const void **place)
 {
-	while (*place < table->n_places) {
-		struct mirror_entry *entry = &table->entries[(*place)++];
+	const struct mirror_entry *last = *place;
+	const struct mirror_entry *next =
+		last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&table->entries);
 
-		if (entry->name)
-			return entry;
-	}
-	return NULL;
-}
-
-void *mirror_table_next_value(const struct mirror_table *table, size_t *place)
-{
-	const struct mirror_entry *entry = mirror_table_next(table, place);
-
-	return entry ? entry->kept : NULL;
+	*place = next;
+	return next ? next->kept : NULL;
 }
 
 void mirror_table_done(struct mirror_table *table)
 {
-	for (size_t i = 0; i < table->n_places; i++)
-		free(table->entries[i].name);
-	free(table->entries);
+	tdestroy(table->tree, free_entry);
 	*table = (struct mirror_table){0};
 }

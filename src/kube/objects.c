@@ -2,14 +2,12 @@
 #include "kube/objects.h"
 
 #include "base/base64.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "kube/fetch_sidecar.h"
 #include "spec/limits.h"
 #include "spec/pod_template.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status uses the rest */
 #define TF_CONFIG_FRAME 300 /* most bytes of a TF_CONFIG other than addresses */

@@ -10,8 +10,6 @@
 #include "spec/pod_template.h"
 #include "spec/tf_cluster.h"
 
-#include <string.h>
-
 #define COORDINATOR_PORT 29500 /* torchrun's; only rank 0 listens on it */
 
 /* The taint of an unresponsive node. */

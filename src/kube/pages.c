@@ -1,10 +1,6 @@
 #include "kube/pages.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "spec/limits.h"
-
-#include <stdlib.h>
 
 /* Objects per page; a Pod is some 6 kB of text, and fifteen times that as JSON values. If a page
  * exceeds the limit of an answer, objects are listed one at a time. */
@@ -23,7 +19,7 @@ struct kube_pages {
 	size_t n_pages, n_objects; /* received */
 	struct kube_call *call;
 	kube_item_fn on_item;
-	kube_listed_fn on_listed;
+	kube_done_fn on_listed;
 	void *data, *listed_data; /* of the two functions */
 };
 
@@ -46,7 +42,7 @@ static void copy_parameters(struct kube_pages *pages, const struct kube_paramete
 }
 
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
-				  kube_item_fn on_item, kube_listed_fn on_listed, void *data)
+				  kube_item_fn on_item, kube_done_fn on_listed, void *data)
 {
 	struct arena *arena = arena_new();
 	struct kube_pages *pages = arena_take(arena, sizeof(*pages));
@@ -89,22 +85,21 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 		       most_pages, LIMIT_LIST_OBJECTS);
 }
 
-static void finish_listing(struct kube_pages *pages, const char *version,
-			   const struct kube_result *result)
+static void finish_listing(struct kube_pages *pages, const struct kube_result *result)
 {
-	pages->on_listed(version, result, pages->listed_data);
+	pages->on_listed(result, pages->listed_data);
 	kube_pages_cancel(pages);
 }
 
 static void apply_listed_page(struct kube_pages *pages, const struct kube_result *result)
 {
 	const struct json *items = json_get(result->object, "items");
-	const struct json *metadata = json_get(result->object, "metadata");
-	const char *next = json_get_string(metadata, "continue", "");
+	const char *next =
+		json_as_string(json_get_path(result->object, "metadata", "continue", NULL), "");
 	struct err err = {0};
 
 	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
-		finish_listing(pages, "", &(struct kube_result){NULL, result->status, &err});
+		finish_listing(pages, &(struct kube_result){NULL, result->status, &err});
 		return;
 	}
 	for (size_t i = 0; i < json_count(items); i++)
@@ -115,7 +110,7 @@ static void apply_listed_page(struct kube_pages *pages, const struct kube_result
 		begin_page(pages);
 		return;
 	}
-	finish_listing(pages, json_get_string(metadata, "resourceVersion", ""), result);
+	finish_listing(pages, result);
 }
 
 static void end_page(const struct kube_result *result, void *data)
@@ -126,7 +121,7 @@ static void end_page(const struct kube_result *result, void *data)
 		pages->is_one_by_one = true;
 		begin_page(pages);
 	} else if (result->err) {
-		finish_listing(pages, "", result);
+		finish_listing(pages, result);
 	} else {
 		apply_listed_page(pages, result);
 	}
@@ -147,11 +142,10 @@ struct wait {
 	struct err err;
 };
 
-static void end_wait(const char *version, const struct kube_result *result, void *data)
+static void end_wait(const struct kube_result *result, void *data)
 {
 	struct wait *wait = data;
 
-	(void) version;
 	if (result->err)
 		wait->err = *result->err;
 	wait->is_over = true;

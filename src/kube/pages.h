@@ -8,16 +8,16 @@ struct kube_pages;
 
 /* Receives an object of the list; borrowed. */
 typedef void (*kube_item_fn)(const struct json *item, void *data);
-/* The end of the list; `version` is the resourceVersion of the whole list. The result is that of
- * its last page. With an error the objects so far are incomplete. ERR_CONFLICT (410): the server
- * dropped the list meanwhile, and it can be started again. ERR_LIMIT: the list is too long
- * (LIMIT_LIST_PAGES, _OBJECTS of spec/limits.h). The pages are freed after the callback. */
-typedef void (*kube_listed_fn)(const char *version, const struct kube_result *result, void *data);
 
 /* Starts a list. It uses the resource (which must outlive the list), namespace and parameters of
- * the request; all but the resource is copied. */
+ * the request; all but the resource is copied.
+ *
+ * `on_listed` reports the end, with the result of the last page, which has the resourceVersion of
+ * the whole list. With an error the objects so far are incomplete. ERR_CONFLICT (410): the server
+ * dropped the list meanwhile, and it can be started again. ERR_LIMIT: the list is too long
+ * (LIMIT_LIST_PAGES, _OBJECTS of spec/limits.h). The pages are freed after the callback. */
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
-				  kube_item_fn on_item, kube_listed_fn on_listed,
+				  kube_item_fn on_item, kube_done_fn on_listed,
 				  void *data) MUST_USE;
 /* No callback follows. Do not call it from one. NULL is fine. */
 void kube_pages_cancel(struct kube_pages *pages);

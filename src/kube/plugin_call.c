@@ -8,8 +8,6 @@
 #include "io/own_process.h"
 #include "io/program_call.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define INFO_NAME "KUBERNETES_EXEC_INFO"

@@ -1,7 +1,5 @@
 #include "kube/pod_group.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "kube/tfjob_objects.h"
 #include "spec/quantity.h"
 

@@ -2,7 +2,6 @@
 #include "kube/request.h"
 
 #include <ctype.h>
-#include <string.h>
 
 const struct kube_resource kube_config_maps = {"", "v1", "configmaps", .kind = "ConfigMap"};
 const struct kube_resource kube_events = {"", "v1", "events", .kind = "Event"};

@@ -1,7 +1,6 @@
 #include "kube/retry.h"
 
 #include "base/backoff.h"
-#include "base/text.h"
 #include "spec/pod_template.h"
 
 #define SHORTEST_WAIT ((msec) 200)

@@ -1,11 +1,7 @@
 /* One review for each permission, all at the same time. The missing ones become one sentence. */
 #include "kube/rights.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "kube/wait.h"
-
-#include <string.h>
 
 static const struct kube_resource reviews = {"authorization.k8s.io", "v1",
 					     "selfsubjectaccessreviews", true};

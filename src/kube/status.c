@@ -5,8 +5,6 @@
 #include "http/client.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LONGEST_MESSAGE 300
 #define MOST_TOLD 100 /* warnings, so that a server cannot fill our memory */

@@ -1,13 +1,10 @@
 /* Builds the objects of TF-Spawner from its templates. */
 #include "kube/tf_spawner.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "spec/environment.h"
 #include "spec/pod_template.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* The contents of its pod.yaml and service.yaml. */
 static const char pod_template[] =

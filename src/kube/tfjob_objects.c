@@ -1,19 +1,9 @@
 #include "kube/tfjob_objects.h"
 
-#include "base/mem.h"
 #include "spec/pod_template.h"
-#include "spec/tf_cluster.h"
 
 #define CONTAINER "tensorflow"
 #define OUR_FIELD "replicas" /* in every status that muster writes */
-
-void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
-		       const struct role *role, int index, struct text *text)
-{
-	tf_cluster_add_kubeflow_address(job, role, index,
-					manner->has_one_service ? job->name : NULL,
-					manner->cluster_domain, text);
-}
 
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {

@@ -18,10 +18,6 @@ struct tfjob_manner {
 	bool has_one_service;
 };
 
-/* Appends the address of a replica. */
-void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
-		       const struct role *role, int index, struct text *text);
-
 /* The ownerReferences of objects that the TFJob owns. */
 struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid) MUST_USE;
 /* The metadata of an object that the TFJob owns. */

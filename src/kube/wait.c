@@ -1,10 +1,6 @@
 /* Starts requests and runs the loop until all are answered. */
 #include "kube/wait.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-
 struct wait {
 	struct loop *loop;
 	size_t n_open;

@@ -11,8 +11,6 @@
 #include "reconcile/reconcile.h"
 #include "reconcile/waiting_reason.h"
 
-#include <stdlib.h>
-
 /* A TFJob that cannot be run. */
 
 static char *fault_of(const struct job *job)

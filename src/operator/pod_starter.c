@@ -4,15 +4,11 @@
 
 #include "base/backoff.h"
 #include "base/base64.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/random.h"
+#include "kube/mirror_table.h"
 #include "kube/tfjob_objects.h"
 #include "spec/elasticdl.h"
 #include "spec/pod_template.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define ANSWER_LIMIT 4096
 #define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
@@ -56,8 +52,7 @@ struct pod_starter {
 	struct kube_call *secret_call;
 	int n_secret_failures;
 	instant secret_again_at;
-	struct pod_start **starts;
-	size_t n_starts, capacity;
+	struct mirror_table starts; /* of struct pod_start, by Pod */
 };
 
 static instant next_pod_start_try(int n_failures)
@@ -111,12 +106,8 @@ static void make_secret(struct pod_starter *starter)
 {
 	char *secret CLEANUP(mem_free_secret) = random_token();
 	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, secret);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_secrets,
-		.namespace_name = starter->settings.job->name_space,
-		.body = body,
-	};
+	const struct kube_request request = {KUBE_CREATE, &kube_secrets,
+					     starter->settings.job->name_space, .body = body};
 
 	kube_call_start(&starter->secret_call, starter->settings.api, &request,
 			on_exec_secret_created, starter);
@@ -145,11 +136,7 @@ static void on_secret(const struct kube_result *result, void *data)
 static void ask_for_secret(struct pod_starter *starter)
 {
 	const struct kube_request request = {
-		.verb = KUBE_GET,
-		.resource = &kube_secrets,
-		.namespace_name = starter->settings.job->name_space,
-		.name = starter->secret_name,
-	};
+		KUBE_GET, &kube_secrets, starter->settings.job->name_space, starter->secret_name};
 
 	kube_call_start(&starter->secret_call, starter->settings.api, &request, on_secret, starter);
 }
@@ -327,13 +314,8 @@ static void mark(struct pod_start *start)
 	const struct pod_starter_settings *settings = &start->starter->settings;
 	struct json *body CLEANUP(json_cleanup) = json_new_object();
 	struct json *metadata = json_object_at(body, "metadata");
-	const struct kube_request request = {
-		.verb = KUBE_PATCH,
-		.resource = &kube_pods,
-		.namespace_name = settings->job->name_space,
-		.name = start->name,
-		.body = body,
-	};
+	const struct kube_request request = {KUBE_PATCH, &kube_pods, settings->job->name_space,
+					     start->name, .body = body};
 
 	json_set_string(metadata, "uid", start->uid);
 	json_set_string(json_object_at(metadata, "annotations"), MARK, "true");
@@ -343,12 +325,8 @@ static void mark(struct pod_start *start)
 static void perform_pod_start_step(struct pod_start *start)
 {
 	const struct pod_starter_settings *settings = &start->starter->settings;
-	const struct kube_request read = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = settings->job->name_space,
-		.name = start->name,
-	};
+	const struct kube_request read = {KUBE_GET, &kube_pods, settings->job->name_space,
+					  start->name};
 
 	switch (start->step) {
 	case STEP_READ:
@@ -380,14 +358,6 @@ static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
 	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
 }
 
-static struct pod_start **find_pod_start(const struct pod_starter *starter, const char *name)
-{
-	for (size_t i = 0; i < starter->n_starts; i++)
-		if (text_equals(starter->starts[i]->name, name))
-			return &starter->starts[i];
-	return NULL;
-}
-
 static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod)
 {
 	struct pod_start *start = mem_new(sizeof(*start));
@@ -397,22 +367,20 @@ static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod
 	start->uid = mem_copy_text(pod->uid);
 	start->attempt = pod->seen.attempt;
 	start->n_restarts = pod->n_restarts;
-	mem_grow(&starter->starts, &starter->capacity, starter->n_starts, sizeof(*starter->starts));
-	starter->starts[starter->n_starts++] = start;
+	mirror_table_put(&starter->starts, pod->name)->kept = start;
 }
 
 /* The name may now be another Pod's, or no Pod's, or the Pod has ended. */
 static void observe_startable_pod(struct pod_starter *starter, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(starter->seen, name);
-	struct pod_start **start = find_pod_start(starter, name);
+	struct pod_start *start = mirror_table_get(&starter->starts, name);
 	bool is_running = pod && runs(starter, pod);
 
-	if (start && !(is_running && text_equals(pod->uid, (*start)->uid) &&
-		       pod->n_restarts == (*start)->n_restarts)) {
-		start_free(*start);
-		*start = starter->starts[--starter->n_starts];
-		start = NULL;
+	if (start && !(is_running && text_equals(pod->uid, start->uid) &&
+		       pod->n_restarts == start->n_restarts)) {
+		mirror_table_drop(&starter->starts, name);
+		start_free(TAKE(start));
 	}
 	if (is_running && !start)
 		add_pod_start(starter, pod);
@@ -454,13 +422,15 @@ static void on_pod_starter_timer(void *data)
 	struct pod_starter *starter = data;
 	instant now = loop_monotonic_now(), wake_at = INSTANT_NEVER;
 	bool is_missing = starter->secret_name && !starter->secret;
+	struct pod_start *start;
 
 	if (is_missing && !starter->secret_call && instant_has_come(starter->secret_again_at, now))
 		ask_for_secret(starter);
 	if (is_missing && !starter->secret_call)
 		wake_at = starter->secret_again_at;
-	for (size_t i = 0; !is_missing && i < starter->n_starts; i++)
-		wake_at = instant_min(wake_at, attend(starter->starts[i], now));
+	for (const void *at = NULL;
+	     !is_missing && (start = mirror_table_next(&starter->starts, &at));)
+		wake_at = instant_min(wake_at, attend(start, now));
 	loop_timer_arm(starter->timer, wake_at);
 }
 
@@ -479,7 +449,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 {
 	struct pod_starter *starter = mem_new(sizeof(*starter));
 	const struct job_pod *pod;
-	size_t place = 0;
+	const void *place = NULL;
 	const struct job_follower_settings follower = {
 		.namespace_name = settings->job->name_space,
 		.job_name = settings->job->name,
@@ -499,11 +469,13 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 
 void pod_starter_free(struct pod_starter *starter)
 {
+	struct pod_start *start;
+
 	if (!starter)
 		return;
-	for (size_t i = 0; i < starter->n_starts; i++)
-		start_free(starter->starts[i]);
-	free(starter->starts);
+	for (const void *at = NULL; (start = mirror_table_next(&starter->starts, &at));)
+		start_free(start);
+	mirror_table_done(&starter->starts);
 	kube_call_cancel(starter->secret_call);
 	job_follower_free(starter->seen);
 	loop_watch_free(starter->timer);

@@ -8,8 +8,6 @@
 #include "kube/wait.h"
 #include "operator/state.h"
 
-#include <stdlib.h>
-
 #define PASSES_AT_ONCE 32 /* then answers and signals are handled */
 
 /* A mirror of one namespace names objects without the namespace. */
@@ -28,7 +26,8 @@ static struct managed_job *find_managed_job(const struct controller *controller,
 }
 
 struct walk {
-	size_t scope, place;
+	size_t scope;
+	const void *place;
 };
 
 const struct json *operator_waiting_reason(const struct controller *controller,
@@ -47,8 +46,8 @@ const struct json *operator_waiting_reason(const struct controller *controller,
 /* Zero the walk to begin; NULL at the end. */
 static struct managed_job *next_job(const struct controller *controller, struct walk *walk)
 {
-	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
-		struct managed_job *job = mirror_table_next_value(
+	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = NULL) {
+		struct managed_job *job = mirror_table_next(
 			&controller->scopes[walk->scope].jobs->table, &walk->place);
 
 		if (job)
@@ -339,14 +338,9 @@ static int check_gang(struct controller *controller, struct err *err)
 	if (!gang)
 		return 0;
 	const struct kube_resource *resource = gang_resource(gang);
+	const char *first = *controller->settings->namespaces;
 	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = *controller->settings->namespaces
-					  ? *controller->settings->namespaces
-					  : KUBE_ALL_NAMESPACES,
-		.parameters = parameters,
-	};
+		KUBE_LIST, resource, first ? first : KUBE_ALL_NAMESPACES, .parameters = parameters};
 	struct err own = {0};
 
 	if (kube_wait(controller->api, &request, NULL, &own) == ERR_NOT_FOUND)

@@ -1,14 +1,10 @@
 #include "operator/setup.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "kube/mirror.h"
 #include "kube/pages.h"
 #include "kube/tfjob_objects.h"
 #include "kube/wait.h"
-
-#include <stdarg.h>
 
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
 #define HTTP_CREATED 201
@@ -165,14 +161,9 @@ static int list_all(struct operator_setup *setup, const struct kube_resource *re
 		    const char *label_selector, kube_begin_fn on_begin, kube_item_fn on_item,
 		    void *data, struct err *err)
 {
-	const struct kube_parameter parameters[] = {
-		{label_selector ? "labelSelector" : NULL, label_selector}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = resource,
-		.namespace_name = KUBE_ALL_NAMESPACES,
-		.parameters = parameters,
-	};
+	const struct kube_parameter parameters[] = {{"labelSelector", label_selector}, {0}};
+	const struct kube_request request = {KUBE_LIST, resource, KUBE_ALL_NAMESPACES,
+					     .parameters = parameters};
 	struct err own = {0};
 	int rc = kube_pages_wait(setup->api, &request, on_begin, on_item, data, &own);
 
@@ -315,12 +306,9 @@ static struct kube_request request_about(enum kube_verb verb, const struct json 
 {
 	const struct json *metadata = json_get(object, "metadata");
 
-	return (struct kube_request){
-		.verb = verb,
-		.resource = kube_resource_of(object),
-		.namespace_name = json_get_string(metadata, "namespace", NULL),
-		.name = json_get_string(metadata, "name", NULL),
-	};
+	return (struct kube_request){verb, kube_resource_of(object),
+				     json_get_string(metadata, "namespace", NULL),
+				     json_get_string(metadata, "name", NULL)};
 }
 
 static int apply_setup_object(struct operator_setup *setup, const struct json *object,
@@ -385,8 +373,8 @@ static int64_t number_at(const struct json *object, const char *key)
 
 static bool is_available(const struct kube_mirror *mirror)
 {
-	size_t place = 0;
-	const struct json *deployment = mirror_table_next_value(&mirror->table, &place);
+	const void *place = NULL;
+	const struct json *deployment = mirror_table_next(&mirror->table, &place);
 	const struct json *status = json_get(deployment, "status");
 	int64_t replicas = number_at(json_get(deployment, "spec"), "replicas");
 

@@ -1,8 +1,6 @@
 #include "operator/state.h"
 
-#include "base/mem.h"
 #include "io/log.h"
-#include "io/loop.h"
 
 /* Due passes. */
 

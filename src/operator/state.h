@@ -22,8 +22,6 @@
 #include "status/metrics.h"
 #include "supervise/background.h"
 
-#include <string.h>
-
 #define OPERATOR_MANAGER "kubeflow.org/training-operator"
 #define OPERATOR_REFUSED "FailedValidation" /* training-operator's word, which it never uses */
 #define OPERATOR_FIRST_PAUSE MSEC_PER_SECOND /* after a failure; doubles each time */

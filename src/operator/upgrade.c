@@ -78,13 +78,8 @@ static int scale_down(struct operator_setup *setup, const struct json *deploymen
 	const struct json *metadata = json_get(deployment, "metadata");
 	const char *name_space = json_get_string(metadata, "namespace", "");
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
-	const struct kube_request request = {
-		.verb = KUBE_PATCH,
-		.resource = &kube_deployments,
-		.namespace_name = name_space,
-		.name = json_get_string(metadata, "name", ""),
-		.body = patch,
-	};
+	const struct kube_request request = {KUBE_PATCH, &kube_deployments, name_space,
+					     json_get_string(metadata, "name", ""), .body = patch};
 
 	if (is_skipped(setup->settings, name_space)) {
 		operator_setup_report(setup, "deployments '%s' of namespace %s skipped",

@@ -1,17 +1,11 @@
 #include "pods/append_sync.h"
 
-#include "base/mem.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "pods/append_sync_frames.h"
 #include "pods/script.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define FILES_LIMIT 100000 /* of a log directory; more are an error */
 #define BLOCK_SIZE 4096 /* of usual file systems */

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define LINE_LIMIT (PATH_MAX + 64) /* two numbers and a path */
 

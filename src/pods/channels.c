@@ -3,8 +3,6 @@
 #include "base/json.h"
 #include "base/line_text.h"
 
-#include <string.h>
-
 #define COMPLAINT_LIMIT ((size_t) 4096) /* an error's sentence is shorter */
 #define PORT_LEN ((size_t) 2)
 

@@ -6,21 +6,14 @@
 
 #include "archive/archive.h"
 #include "archive/unpacker.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "pods/script.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <libgen.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* A copy of more files is no training result but an error. */
 #define COPY_FILES_LIMIT 10000000
@@ -53,18 +46,12 @@ struct kube_copy {
  * the contents are meant. Caller frees. */
 static char *copy_base(const char *path)
 {
-	size_t end = strlen(path), begin;
+	char *copy CLEANUP(mem_free_text) = mem_copy_text(path);
+	const char *base = basename(copy); /* POSIX's, which may cut the copy */
+	bool has_name =
+		!text_equals(base, "/") && !text_equals(base, ".") && !text_equals(base, "..");
 
-	while (end && path[end - 1] == '/')
-		end--;
-	for (begin = end; begin && path[begin - 1] != '/';)
-		begin--;
-	char *base = mem_copy_bytes(path + begin, end - begin);
-
-	if (*base && !text_equals(base, ".") && !text_equals(base, ".."))
-		return base;
-	free(base);
-	return NULL;
+	return has_name ? mem_copy_text(base) : NULL;
 }
 
 static void copy_add_warning(struct kube_copy *copy, const char *warning)

@@ -1,10 +1,5 @@
 #include "pods/exec.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define MESSAGE_SIZE ((size_t) 32 * 1024) /* of input; as kubectl */
 #define SILENCE (60 * MSEC_PER_SECOND)
 
@@ -115,9 +110,9 @@ static void end_exec(const struct kube_result *result, void *data)
 
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request)
 {
-	static const struct kube_socket socket = {
+	static const struct websocket_request socket = {
 		.protocols = protocols,
-		.output_idle = SILENCE,
+		.http.output_idle = SILENCE,
 		.on_open = begin_exec,
 		.on_message = on_exec_message,
 		.on_room = on_exec_websocket_room,

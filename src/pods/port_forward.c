@@ -2,13 +2,10 @@
  * sink for the socket, which pauses the WebSocket while the client is slow. */
 #include "pods/port_forward.h"
 
-#include "base/mem.h"
 #include "io/file.h"
 #include "io/sink.h"
 #include "pods/channels.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #define READ_SIZE ((size_t) 32 * 1024) /* as kubectl */
@@ -234,9 +231,9 @@ static void end_websocket(const struct kube_result *result, void *data)
 
 static void call_pod(struct kube_api *api, struct kube_port_forward *forward)
 {
-	static const struct kube_socket socket = {
+	static const struct websocket_request socket = {
 		.protocols = protocols,
-		.output_idle = SILENCE,
+		.http.output_idle = SILENCE,
 		.limit = MESSAGE_LIMIT,
 		.on_open = on_port_forward_open,
 		.on_message = on_port_forward_message,

@@ -1,10 +1,5 @@
 #include "pods/script.h"
 
-#include "base/mem.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define ANSWER_LIMIT 64
 #define COMPLAINTS_LIMIT 2048 /* an error's sentence shows its beginning */
 

@@ -1,12 +1,7 @@
 #include "serve/job_log.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/client.h"
 #include "http/query.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define LONGEST_LINE 16384 /* bytes; a longer line is split into several */
 #define MOST_WAITING ((size_t) 1024 * 1024) /* bytes that the client has not taken */

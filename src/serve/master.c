@@ -3,9 +3,7 @@
  * which may need many calls, is the exception. */
 #include "serve/master.h"
 
-#include "base/mem.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 #include "http/query.h"
 #include "http/routes.h"
@@ -17,9 +15,6 @@
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 #include "status/metrics.h"
-
-#include <stdlib.h>
-#include <sys/queue.h>
 
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16
@@ -158,12 +153,11 @@ static void add_listed_job(const struct json *tfjob, void *data)
 
 static void begin_list(struct asked *asked);
 
-static void on_jobs_listed(const char *version, const struct kube_result *result, void *data)
+static void on_jobs_listed(const struct kube_result *result, void *data)
 {
 	struct asked *asked = data;
 	const struct err *err = result->err;
 
-	(void) version;
 	if (err && err->code == ERR_CONFLICT && asked->n_tries < LIMIT_LIST_TRIES) {
 		begin_list(asked);
 		return;
@@ -182,11 +176,7 @@ static void on_jobs_listed(const char *version, const struct kube_result *result
 static void begin_list(struct asked *asked)
 {
 	const struct master_settings *settings = &asked->master->settings;
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &kube_tfjobs,
-		.namespace_name = settings->namespace_name,
-	};
+	const struct kube_request request = {KUBE_LIST, &kube_tfjobs, settings->namespace_name};
 
 	asked->n_tries++;
 	text_clear(&asked->jobs);

@@ -12,11 +12,8 @@
 #include "spec/elasticdl.h"
 #include "spec/limits.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define PIECE 65536
 #define MOST_CONNECTIONS 64

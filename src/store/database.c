@@ -14,15 +14,8 @@
 #include "io/file.h"
 #include "io/folder.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #define BUSY_LIMIT_MS 10000
 #define HOW_TO_MOVE "set MUSTER_STATE_DIR to a writable directory"

@@ -9,9 +9,6 @@
 #include "base/err.h"
 #include "base/own.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* The design of a file: its name, its tables, and its statements. */
 struct database_design {
 	const char *file_name;
@@ -43,8 +40,8 @@ enum durability {
 };
 
 int database_begin(struct database *database, enum durability durability, struct err *err) MUST_USE;
-/* Ends the transaction: commits if rc is 0, else rolls back. Returns rc, or the error of the
- * commit. */
+/* Ends the transaction: commits if rc is 0, else rolls back what was begun. Returns rc, or the
+ * error of the commit. */
 int database_end(struct database *database, int rc, struct err *err) MUST_USE;
 
 /* A statement of the design, prepared on its first use. Finish it after each run. `values` are

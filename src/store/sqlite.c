@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "store/store.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The statements for muster.db, by number; their texts are below. */
@@ -107,9 +105,9 @@ static int sqlite_claim(struct claims *claims, const struct claim_request *reque
 	int *numbers CLEANUP(mem_free_any) = mem_new_array(request->count, sizeof(*numbers));
 	int rc = database_begin(database, LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = database_end(database, insert_claims(database, request, numbers, err), err);
+	if (rc == 0)
+		rc = insert_claims(database, request, numbers, err);
+	rc = database_end(database, rc, err);
 	if (rc == 0)
 		memcpy(ret_numbers, numbers, request->count * sizeof(*numbers));
 	return rc;
@@ -121,9 +119,8 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 	struct database *database = database_of_claims(claims);
 	int rc = database_begin(database, LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
+	if (rc == 0)
+		rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = insert_claim(database, kind, owner_uid, numbers[i], err);
 	return database_end(database, rc, err);
@@ -161,9 +158,8 @@ static int sqlite_release(struct claims *claims, const char *kind, const char *o
 	struct database *database = database_of_claims(claims);
 	int rc = database_begin(database, LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
+	if (rc == 0)
+		rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
 	return database_end(database, rc, err);
 }
 
@@ -272,9 +268,9 @@ static int sqlite_create(struct store *store, const struct store_record *record,
 	int64_t version = 0;
 	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = database_end(database, insert_job(database, record, &version, err), err);
+	if (rc == 0)
+		rc = insert_job(database, record, &version, err);
+	rc = database_end(database, rc, err);
 	if (rc == 0)
 		*ret_version = version;
 	return rc;
@@ -340,9 +336,8 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 	int64_t changed_version = 0;
 	int rc = database_begin(database, change->is_lasting ? AT_ONCE : LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = update_job(database, name, version, change, &changed_version, err);
+	if (rc == 0)
+		rc = update_job(database, name, version, change, &changed_version, err);
 	rc = database_end(database, rc, err);
 	if (rc == 0)
 		*ret_version = changed_version;
@@ -369,7 +364,9 @@ static int sqlite_remove(struct store *store, const char *name, const char *uid,
 	struct database *database = database_of(store);
 	int rc = database_begin(database, LATER, err);
 
-	return rc < 0 ? rc : database_end(database, delete_job(database, name, uid, err), err);
+	if (rc == 0)
+		rc = delete_job(database, name, uid, err);
+	return database_end(database, rc, err);
 }
 
 static int sqlite_replace(struct store *store, const char *old_name, const char *old_uid,
@@ -379,9 +376,8 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 	int64_t version = 0;
 	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
 
-	if (rc < 0)
-		return rc;
-	rc = delete_job(database, old_name, old_uid, err);
+	if (rc == 0)
+		rc = delete_job(database, old_name, old_uid, err);
 	if (rc == 0)
 		rc = insert_job(database, record, &version, err);
 	rc = database_end(database, rc, err);

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-
 void claim_list_done(struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {
@@ -115,11 +113,6 @@ struct retrying_store {
 
 static const struct store_functions retrying_functions;
 
-static struct retrying_store *retrying_store_of(struct store *store)
-{
-	return (struct retrying_store *) store;
-}
-
 static bool is_disk_trouble(int rc)
 {
 	return rc == ERR_SPACE || rc == ERR_IO;
@@ -180,7 +173,7 @@ static void store_last_record(struct retrying_store *store, const struct store_r
 static int retrying_create(struct store *base, const struct store_record *record,
 			   int64_t *ret_version, struct err *err)
 {
-	struct retrying_store *store = retrying_store_of(base);
+	struct retrying_store *store = (struct retrying_store *) base;
 	int rc = store->behind->functions->create(store->behind, record, ret_version, err);
 
 	if (rc == 0)
@@ -192,7 +185,7 @@ static int retrying_replace(struct store *base, const char *old_name, const char
 			    const struct store_record *record, int64_t *ret_version,
 			    struct err *err)
 {
-	struct retrying_store *store = retrying_store_of(base);
+	struct retrying_store *store = (struct retrying_store *) base;
 	int rc = store->behind->functions->replace(store->behind, old_name, old_uid, record,
 						   ret_version, err);
 
@@ -216,7 +209,7 @@ static int get_remembered(struct retrying_store *store, struct store_record *ret
 static int retrying_get(struct store *base, const char *name, struct store_record *ret_record,
 			struct err *err)
 {
-	struct retrying_store *store = retrying_store_of(base);
+	struct retrying_store *store = (struct retrying_store *) base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = store->behind->functions->get(store->behind, name, &record, err);
 
@@ -233,7 +226,7 @@ static int retrying_get(struct store *base, const char *name, struct store_recor
 static int retrying_change(struct store *base, const char *name, int64_t version,
 			   const struct store_change *change, int64_t *ret_version, struct err *err)
 {
-	struct retrying_store *store = retrying_store_of(base);
+	struct retrying_store *store = (struct retrying_store *) base;
 	struct err trouble = {0};
 
 	if (store->versions_ahead == 0) {
@@ -256,7 +249,7 @@ static int retrying_change(struct store *base, const char *name, int64_t version
 
 static int retrying_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
-	struct store *behind = retrying_store_of(base)->behind;
+	struct store *behind = ((struct retrying_store *) base)->behind;
 
 	return behind->functions->remove(behind, name, uid, err);
 }
@@ -264,14 +257,14 @@ static int retrying_remove(struct store *base, const char *name, const char *uid
 static int retrying_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
 			 struct err *err)
 {
-	struct store *behind = retrying_store_of(base)->behind;
+	struct store *behind = ((struct retrying_store *) base)->behind;
 
 	return behind->functions->list(behind, parts, ret_list, err);
 }
 
 static void retrying_free(struct store *base)
 {
-	struct retrying_store *store = retrying_store_of(base);
+	struct retrying_store *store = (struct retrying_store *) base;
 
 	if (!store)
 		return;

@@ -8,10 +8,6 @@
 #include "base/msec.h"
 #include "base/own.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct store_record {
 	char *name; /* unique key */
 	char *uid; /* unique for ever; distinguishes a job from a later one of the same name */

@@ -13,8 +13,6 @@
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_HEADERS 32
 

@@ -6,12 +6,8 @@
  * "there"}, of Pods with "role", "index", "phase" and "pods", how many the job has by now; {"job",
  * "synced": kind}; {"job", "trouble": why}. */
 #include "kube/job_cache.h"
-#include "base/mem.h"
-#include "kube/request.h"
 #include "tool.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Those of jobs that are no TFJobs. */

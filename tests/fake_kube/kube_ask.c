@@ -12,8 +12,6 @@
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST 16
 

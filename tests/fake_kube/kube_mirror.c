@@ -10,7 +10,6 @@
 #include "tool.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct watcher {

@@ -7,15 +7,10 @@
  * when that was so of all whose container has ended, and "trouble: …". SILENCE is in milliseconds.
  */
 #include "cluster/pod_logs.h"
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "tool.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct follower {
 	struct loop *loop;

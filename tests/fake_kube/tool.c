@@ -1,11 +1,9 @@
 #include "tool.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FILE_LIMIT (1024 * 1024)
 

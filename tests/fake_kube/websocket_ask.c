@@ -14,8 +14,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_TEXTS 16
 #define SHOWN_SIZE 1000

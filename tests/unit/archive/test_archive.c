@@ -7,8 +7,6 @@
 #include "own_folder.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define UNLIMITED ((struct archive_limits){UINT64_MAX, UINT64_MAX})
 #define BLOCK 512

@@ -10,10 +10,6 @@
 #include "own_folder.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MUCH ((size_t) 8 * 1024 * 1024)
 

@@ -1,8 +1,6 @@
 /* What a client makes of Pods as a real cluster showed them (tests/golden/pods/). */
 #include "golden_pod.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "cluster/job_view.h"
 
 /* The worker of that Pod, in this state and attempt, laid over with it. The Pod lives as long as

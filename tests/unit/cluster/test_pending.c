@@ -1,14 +1,13 @@
 /* What was pending with Pods, laid over what a mirror shows of them. */
 #include "unit.h"
 
-#include "base/mem.h"
 #include "cluster/pending.h"
 
 #define NOW ((msec) 1000000)
 
 static int set_up(void **state)
 {
-	*state = mem_new(sizeof(struct pending_table));
+	*state = mem_new(sizeof(struct mirror_table));
 	return 0;
 }
 
@@ -26,18 +25,18 @@ static struct pending *entry(void **state)
 
 TEST_WITH(set_up, tear_down, a_name_has_one_entry)
 {
-	struct pending_table *table = *state;
+	struct mirror_table *table = *state;
 	struct pending *pending = entry(state);
 
 	assert_ptr_equal(entry(state), pending);
-	assert_ptr_equal(pending_find(table, "digits-worker-1"), pending);
-	assert_null(pending_find(table, "digits-worker-0"));
+	assert_ptr_equal(mirror_table_get(table, "digits-worker-1"), pending);
+	assert_null(mirror_table_get(table, "digits-worker-0"));
 	assert_int_equal(table->count, 1);
 }
 
 TEST_WITH(set_up, tear_down, an_entry_stays_for_as_long_as_something_is_under_way)
 {
-	struct pending_table *table = *state;
+	struct mirror_table *table = *state;
 	struct pending *pending = entry(state);
 
 	pending->start = PENDING_START_WAITS;

@@ -2,7 +2,6 @@
 #include "unit_json.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cluster/store_record.h"
 
 #define UID "5d0c1f3e-0000-4000-8000-000000000001"

@@ -5,7 +5,6 @@
 #include "io/file.h"
 #include "unit.h"
 
-#include <string.h>
 #include <sys/socket.h>
 
 /* A server that sends a byte of its answer from time to time, without end, and what its client was

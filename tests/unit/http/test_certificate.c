@@ -4,8 +4,6 @@
 #include "io/random.h"
 #include "unit.h"
 
-#include <string.h>
-
 TEST(test_a_new_token_is_known_by_its_hash)
 {
 	char *token CLEANUP(mem_free_secret) = random_token();

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include <event2/buffer.h>
-#include <string.h>
 
 #define BAD "-\r\n\r\n"
 #define WITHOUT_LENGTH "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: -\r\n\r\n"

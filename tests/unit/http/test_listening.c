@@ -5,9 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* What a listener told. */
 struct seen {

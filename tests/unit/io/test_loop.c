@@ -1,6 +1,5 @@
 #include "unit.h"
 
-#include "base/own.h"
 #include "io/loop.h"
 
 #include <fcntl.h>

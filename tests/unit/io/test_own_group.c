@@ -2,17 +2,13 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/own_group.h"
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

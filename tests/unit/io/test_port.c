@@ -1,7 +1,6 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "http/listening.h"
 #include "io/file.h"
 #include "io/port.h"
@@ -9,9 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* A server on a port that the kernel chooses; at this machine alone, or at every address. */
 static int listen_somewhere(in_addr_t host, int *ret_port)

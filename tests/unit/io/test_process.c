@@ -1,8 +1,6 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/own.h"
-#include "base/text.h"
 #include "io/process.h"
 
 #include <fcntl.h>

@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/program_call.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 
 #include "unit.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,12 +4,8 @@
 #include "io/file.h"
 #include "io/sink.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MUCH ((size_t) 1 << 20)
 

@@ -4,7 +4,6 @@
 #include "io/stderr_capture.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 /* A pipe in the place of standard error, whose reading end is given. */
 static int catch_error(int *ret_before)

@@ -6,9 +6,6 @@
 #include "kube/credential.h"
 #include "own_folder.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define PEM "-----BEGIN CERTIFICATE-----\\nMA==\\n-----END CERTIFICATE-----\\n"
 #define PEM_TEXT "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 #define ENDED_TOKEN "e30.eyJleHAiOjE3MDAwMDAwMDB9.c2ln"

@@ -2,8 +2,6 @@
 #include "golden_pod.h"
 #include "unit_json.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "kube/job_pod.h"
 
 #include <signal.h>

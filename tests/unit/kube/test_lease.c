@@ -1,7 +1,6 @@
 /* What a Lease says, and how it is written. */
 #include "unit_json.h"
 
-#include "base/mem.h"
 #include "kube/lease.h"
 
 #include <signal.h>

@@ -2,9 +2,7 @@
 
 #include "kube/mirror_table.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define N_NAMES 500
 
@@ -16,7 +14,8 @@ static void name_it(char name[16], int number)
 /* What is there is what the array says. */
 static void assert_holds(const struct mirror_table *table, const bool *is_there)
 {
-	size_t count = 0, walked = 0, place = 0;
+	size_t count = 0, walked = 0;
+	const void *place = NULL;
 
 	for (int i = 0; i < N_NAMES; i++) {
 		char name[16];

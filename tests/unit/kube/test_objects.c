@@ -1,8 +1,6 @@
 /* The objects of jobs. Whole ones are compared in tests/system/test_render_pods.py. */
 #include "unit_json.h"
 
-#include "base/mem.h"
-#include "base/yaml.h"
 #include "kube/objects.h"
 #include "spec/pod_template.h"
 

@@ -1,8 +1,6 @@
 /* ExecCredentials, right and wrong. */
 #include "unit.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "kube/plugin_call.h"
 
 #define V1 "client.authentication.k8s.io/v1"

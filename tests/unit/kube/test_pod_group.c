@@ -1,11 +1,7 @@
 /* PodGroups of TFJobs, and when one is changed. */
 #include "unit_json.h"
 
-#include "base/mem.h"
-#include "base/yaml.h"
 #include "kube/pod_group.h"
-
-#include <stdlib.h>
 
 #define CONTAINER(resources)                                                                       \
 	"containers: [{name: tensorflow, image: i, resources: {" resources "}}]"

@@ -1,7 +1,6 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "base/own.h"
 #include "kube/status.h"
 
 static const struct kube_resource pods = {"", "v1", "pods", false};

@@ -1,8 +1,6 @@
 /* The Pods and Services of TFJobs, against what training-operator 1.9.4 was seen to make. */
 #include "unit_json.h"
 
-#include "base/mem.h"
-#include "base/yaml.h"
 #include "kube/tfjob_objects.h"
 #include "spec/pod_template.h"
 

@@ -1,17 +1,155 @@
 /* A call is a series of tries. Each try is one request of http/client or one WebSocket;
  * kube/retry.h decides what follows its end. */
+#include "kube/api.h"
+
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/log.h"
 #include "io/random.h"
-#include "kube/api_calls.h"
 #include "kube/frames.h"
 #include "kube/retry.h"
 #include "spec/elasticdl.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/utsname.h>
 
 #define SWITCHING_PROTOCOLS 101
+
+struct kube_call {
+	struct arena *arena; /* of this struct and its names; overwritten before it is freed */
+	struct kube_api *api;
+	LIST_ENTRY(kube_call) link;
+	struct kube_call **kept_at; /* the caller's pointer to it; NULL: none */
+	/* The request, with copied names; its parameters are only in `url`. */
+	struct kube_request request;
+	const char *url;
+	const char *look_url; /* URL of the object to create or patch; NULL: none */
+	char *body; /* NULL: none */
+	http_bytes_fn on_bytes; /* NULL: no stream */
+	msec output_idle;
+	kube_done_fn done;
+	void *data;
+
+	struct websocket_request socket; /* its protocols are NULL: no WebSocket */
+	struct http_call *http; /* of the current try; NULL: the call waits */
+	struct websocket *websocket; /* of the current try, if it is a WebSocket */
+	struct loop_watch *timer; /* until the next try */
+	unsigned refreshes_seen; /* n_refreshes of the API when the try began */
+	instant started_at;
+	int n_tries, n_failures, n_failed_looks;
+	char *failure; /* the server's answer to the last failed try; NULL: none */
+	bool asked_in_time; /* asked for a new credential before the old one expired */
+	bool was_refreshed; /* the credential was renewed after a 401 */
+	bool is_question; /* a create that stores nothing */
+	bool was_lost; /* an earlier try got no answer and may have taken effect */
+	bool was_denied; /* the permit was denied when only the sending was left */
+	bool is_let_go; /* no caller waits for its end */
+	bool is_looking, has_started, is_ending;
+};
+
+/* Also removes it from its list. */
+static void free_call(struct kube_call *call)
+{
+	LIST_REMOVE(call, link);
+	http_call_cancel(call->http);
+	websocket_cancel(call->websocket);
+	loop_watch_free(call->timer);
+	free(call->body);
+	free(call->failure);
+	arena_free_secret(call->arena);
+}
+
+/* "create pods/ada/train-worker-0: 201 after 12 ms, in 1 tries" */
+static void log_end(const struct kube_call *call, const struct kube_status *status,
+		    const struct err *err)
+{
+	const struct kube_request *request = &call->request;
+	const char *const parts[] = {request->namespace_name, request->name, request->subresource};
+	struct text what CLEANUP(text_done) = {0};
+
+	if (!log_is_on(LOG_DEBUG))
+		return;
+	text_addf(&what, "%s %s", kube_verbs[request->verb].word, request->resource->plural);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i] && *parts[i])
+			text_addf(&what, "/%s", parts[i]);
+	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
+		  instant_since(call->started_at, loop_monotonic_now()), call->n_tries,
+		  err ? ": " : "", err ? err->text : "");
+}
+
+/* Ends the call: calls `done`, then frees the call. */
+static void finish_call(struct kube_call *call, struct json *object,
+			const struct kube_status *status, const struct err *err)
+{
+	const struct kube_result result = {object, status, err};
+
+	call->is_ending = true;
+	log_end(call, status, err);
+	if (call->kept_at)
+		*call->kept_at = NULL;
+	call->done(&result, call->data);
+	free_call(call);
+}
+
+static void fail_call(struct kube_call *call, const struct err *err)
+{
+	const struct kube_status status = {.retry_after = -1};
+
+	finish_call(call, NULL, &status, err);
+}
+
+static void update_api_trust(struct kube_api *api)
+{
+	const struct kube_login *login = api->login;
+	const struct http_trust parts = {
+		.authority = login->authority,
+		.client_certificate = login->credential.client_certificate,
+		.client_key = login->credential.client_key,
+		.server_name = login->tls_server_name,
+		.skips_verify = login->skips_verify,
+	};
+
+	http_trust_free(api->trust);
+	api->trust = http_trust_new(&parts);
+}
+
+/* Resumes the calls that waited for the credential, or fails them. Callbacks may end others. */
+static void end_refresh(const struct err *err, void *data)
+{
+	struct kube_api *api = data;
+	struct kube_call *call;
+
+	api->is_refreshing = false;
+	if (!err) {
+		api->n_refreshes++;
+		update_api_trust(api);
+	}
+	while ((call = LIST_FIRST(&api->waiting))) {
+		LIST_REMOVE(call, link);
+		LIST_INSERT_HEAD(&api->calls, call, link);
+		assert(LIST_FIRST(&api->waiting) != call);
+		if (err)
+			fail_call(call, err);
+		else
+			loop_timer_arm_after(call->timer, 0);
+	}
+}
+
+/* Makes the call wait until the credential has been renewed. */
+static void wait_for_refresh(struct kube_call *call, bool was_refused)
+{
+	struct kube_api *api = call->api;
+
+	LIST_REMOVE(call, link);
+	LIST_INSERT_HEAD(&api->waiting, call, link);
+	if (api->is_refreshing)
+		return;
+	api->is_refreshing = true;
+	api->login->refresh(api->login, was_refused, end_refresh, api);
+}
 
 /* The end of a try: another one follows, or the call ends. */
 
@@ -25,7 +163,7 @@ static void refuse(struct kube_call *call)
 	err_set(&err, ERR_REFUSED,
 		"this muster does not hold the job's Lease, so it does not change %s",
 		text_of(&object));
-	kube_call_fail(call, &err);
+	fail_call(call, &err);
 }
 
 /* Reads the server's clock from the head of any answer. */
@@ -73,7 +211,7 @@ static bool retry_or_finish_call(struct kube_call *call, const struct kube_statu
 	if (retry.action == KUBE_GIVE_UP || call->has_started)
 		return false;
 	if (retry.action == KUBE_WAS_DONE) {
-		kube_call_finish(call, NULL, &done, NULL);
+		finish_call(call, NULL, &done, NULL);
 		return true;
 	}
 	call->was_lost |= is_lost || status->code >= 500;
@@ -81,7 +219,7 @@ static bool retry_or_finish_call(struct kube_call *call, const struct kube_statu
 		call->was_refreshed = true;
 		call->n_tries--;
 		if (call->refreshes_seen == call->api->n_refreshes) {
-			kube_api_refresh(call, true);
+			wait_for_refresh(call, true);
 			return true;
 		}
 	}
@@ -100,7 +238,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 
 	if (json_read(call->body, strlen(call->body), &sent, NULL) == 0 &&
 	    (is_create ? kube_was_created(sent, found) : kube_was_patched(sent, found))) {
-		kube_call_finish(call, found, status, NULL);
+		finish_call(call, found, status, NULL);
 		return;
 	}
 	snprintf(conflict.reason, sizeof(conflict.reason), "%s",
@@ -109,7 +247,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 		"cannot %s %s '%s' in namespace '%s': %s", kube_verbs[call->request.verb].word,
 		call->request.resource->plural, call->request.name, call->request.namespace_name,
 		is_create ? "it already exists" : "another client changed it");
-	kube_call_finish(call, NULL, &conflict, &err);
+	finish_call(call, NULL, &conflict, &err);
 }
 
 static void handle_kube_success(struct kube_call *call, const struct http_answer *answer)
@@ -122,11 +260,11 @@ static void handle_kube_success(struct kube_call *call, const struct http_answer
 	if (!call->on_bytes && answer->body_len &&
 	    kube_json_read(answer->body, answer->body_len, has_writers, &object, &err) < 0) {
 		err_prefix(&err, "cannot understand %s", call->api->login->server);
-		kube_call_finish(call, NULL, &status, &err);
+		finish_call(call, NULL, &status, &err);
 	} else if (call->is_looking) {
 		compare(call, object, &status);
 	} else {
-		kube_call_finish(call, object, &status, NULL);
+		finish_call(call, object, &status, NULL);
 	}
 }
 
@@ -151,7 +289,7 @@ static bool creates_now(struct kube_call *call, const struct kube_status *status
 			"to %s",
 			call->request.resource->plural, call->request.name,
 			call->request.namespace_name, call->n_failures, call->api->login->server);
-	kube_call_fail(call, &err);
+	fail_call(call, &err);
 	return true;
 }
 
@@ -167,7 +305,7 @@ static void handle_kube_refusal(struct kube_call *call, const struct http_answer
 	if (!call->is_looking)
 		(void) text_keep(&call->failure, err.text);
 	if (!creates_now(call, &status) && !retry_or_finish_call(call, &status, false))
-		kube_call_finish(call, NULL, &status, &err);
+		finish_call(call, NULL, &status, &err);
 }
 
 /* A lost try without a retry becomes "unreachable" for the caller. After a loss, a server that is
@@ -184,7 +322,7 @@ static void handle_kube_try_lost(struct kube_call *call, const struct err *err)
 		return;
 	if (is_lost)
 		lost.code = ERR_UNREACHABLE;
-	kube_call_finish(call, NULL, &status, &lost);
+	finish_call(call, NULL, &status, &lost);
 }
 
 static void end_try(const struct http_answer *answer, const struct err *err, void *data)
@@ -197,7 +335,7 @@ static void end_try(const struct http_answer *answer, const struct err *err, voi
 	if (call->is_let_go) {
 		if (answer)
 			kube_warnings_take(&call->api->warnings, answer);
-		kube_call_free(call);
+		free_call(call);
 		return;
 	}
 	if (call->was_denied) {
@@ -233,7 +371,7 @@ static void end_socket(const struct websocket_end *end, const struct err *err, v
 	if (err)
 		handle_kube_try_lost(call, err);
 	else if (call->has_started)
-		kube_call_finish(call, NULL, &status, NULL);
+		finish_call(call, NULL, &status, NULL);
 	else
 		handle_kube_refusal(call, &answer);
 }
@@ -331,25 +469,19 @@ static void begin_socket(struct kube_call *call)
 	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
 
 	kube_headers_add_login(&headers, call->api->login);
-	const struct websocket_request request = {
-		.http = {.url = call->url,
-			 .headers = (const char *const *) headers.lines,
-			 .trust = call->api->trust,
-			 .proxy = call->api->login->proxy,
-			 .connect_timeout = call->api->login->timeout,
-			 .timeout = call->api->login->timeout,
-			 .output_idle = call->socket.output_idle},
-		.user_agent = call->api->user_agent,
-		.protocols = call->socket.protocols,
-		.limit = call->socket.limit,
-		.on_open = call->socket.on_open,
-		.on_message = call->socket.on_message,
-		.on_room = call->socket.on_room,
-		.on_end = end_socket,
-		.data = call->data,
-		.end_data = call,
-	};
+	struct websocket_request request = call->socket;
 
+	request.http = (struct http_request){.url = call->url,
+					     .headers = (const char *const *) headers.lines,
+					     .trust = call->api->trust,
+					     .proxy = call->api->login->proxy,
+					     .connect_timeout = call->api->login->timeout,
+					     .timeout = call->api->login->timeout,
+					     .output_idle = call->socket.http.output_idle};
+	request.user_agent = call->api->user_agent;
+	request.on_end = end_socket;
+	request.data = call->data;
+	request.end_data = call;
 	call->websocket = websocket_new(call->api->loop, &request);
 }
 
@@ -363,7 +495,7 @@ static void begin_try(void *data)
 	}
 	if (needs_refresh(call)) {
 		call->asked_in_time = true;
-		kube_api_refresh(call, false);
+		wait_for_refresh(call, false);
 		return;
 	}
 	call->refreshes_seen = call->api->n_refreshes;
@@ -448,7 +580,7 @@ void kube_call_start(struct kube_call **ret_call, struct kube_api *api,
 }
 
 void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
-		       const struct kube_request *request, const struct kube_socket *socket,
+		       const struct kube_request *request, const struct websocket_request *socket,
 		       kube_done_fn done, void *data)
 {
 	kube_stream_start(ret_call, api, request, 0, NULL, done, data);
@@ -458,7 +590,7 @@ void kube_socket_start(struct kube_call **ret_call, struct kube_api *api,
 void kube_call_cancel(struct kube_call *call)
 {
 	if (call && !call->is_ending)
-		kube_call_free(call);
+		free_call(call);
 }
 
 void kube_call_let_go(struct kube_call *call)
@@ -469,4 +601,81 @@ void kube_call_let_go(struct kube_call *call)
 	}
 	call->is_let_go = true;
 	call->kept_at = NULL;
+}
+
+static char *user_agent(void)
+{
+	struct utsname machine;
+
+	return uname(&machine)
+		       ? mem_copy_text("muster/" MUSTER_VERSION " (linux)")
+		       : mem_format("muster/" MUSTER_VERSION " (linux/%s)", machine.machine);
+}
+
+int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
+		 struct err *err)
+{
+	char *agent CLEANUP(mem_free_text) = user_agent();
+	struct http_client *http;
+	int rc = http_client_new(loop, agent, &http, err);
+
+	if (rc < 0)
+		return rc;
+	struct kube_api *api = mem_new(sizeof(*api));
+
+	api->loop = loop;
+	api->user_agent = TAKE(agent);
+	api->http = http;
+	api->login = take_login;
+	kube_api_on_warning(api, take_login->on_warning, take_login->on_warning_data);
+	update_api_trust(api);
+	*ret_api = api;
+	return 0;
+}
+
+int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
+		     struct kube_api **ret_api, struct err *err)
+{
+	struct kube_login *login = NULL;
+	int rc = log_in(loop, &login, err, data);
+
+	if (rc < 0)
+		return rc;
+	rc = kube_api_new(loop, login, ret_api, err);
+	if (rc < 0)
+		kube_login_free(login);
+	return rc;
+}
+
+msec kube_api_server_now(const struct kube_api *api)
+{
+	return loop_now() + api->server_ahead;
+}
+
+void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data)
+{
+	api->warnings.fn = fn;
+	api->warnings.data = data;
+}
+
+static void free_all(struct kube_call *first)
+{
+	for (struct kube_call *call = first, *next; call; call = next) {
+		next = LIST_NEXT(call, link);
+		free_call(call);
+	}
+}
+
+void kube_api_free(struct kube_api *api)
+{
+	if (!api)
+		return;
+	free_all(LIST_FIRST(&api->calls));
+	free_all(LIST_FIRST(&api->waiting));
+	http_client_free(api->http);
+	kube_login_free(api->login);
+	http_trust_free(api->trust);
+	kube_warnings_done(&api->warnings);
+	free(api->user_agent);
+	free(api);
 }
