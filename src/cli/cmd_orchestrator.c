@@ -5,7 +5,6 @@
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
 #include "cli/server_access.h"
-#include "command/output.h"
 #include "elastic/orchestrator.h"
 #include "io/file.h"
 #include "jobs/state_folder.h"

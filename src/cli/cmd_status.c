@@ -22,7 +22,6 @@
 #include "spec/job.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #define MEBIBYTE (1024 * 1024)
 

@@ -1,7 +1,5 @@
 #include "cli/found_job.h"
 
-#include "base/mem.h"
-
 int job_state_read(const struct found_job *found, struct job_state *state, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;

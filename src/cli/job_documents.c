@@ -1,6 +1,5 @@
 #include "cli/job_documents.h"
 
-#include "base/mem.h"
 #include "command/input.h"
 #include "command/output.h"
 #include "command/variables.h"

@@ -4,7 +4,6 @@
  * a file change the document that was read, in its normalized form. */
 #include "cli/job_source.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "cli/local_jobs.h"
 #include "cli/program.h"

@@ -1,13 +1,9 @@
 #include "cli/kube_cluster.h"
 
-#include "base/mem.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "jobs/cluster_job_record.h"
 #include "kube/credential.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 const struct option_row cluster_job_rows[] = {CLUSTER_JOB_ROWS, {0}};
 

@@ -6,7 +6,6 @@
 #include "io/own_process.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 int exec_kubernetes_program(const struct options *options)

@@ -1,12 +1,10 @@
 #include "cli/launch_options.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "io/control_group.h"
 #include "io/network_address.h"
 #include "jobs/registration.h"
 #include "spec/cluster_spec.h"
-#include "spec/limits.h"
 
 #include <signal.h>
 

@@ -9,7 +9,6 @@
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "command/output.h"
-#include "io/loop.h"
 #include "jobs/cluster_job_record.h"
 #include "jobs/supervisor_id.h"
 #include "reconcile/reconcile.h"

@@ -14,10 +14,6 @@
 #include "operator/operator.h"
 #include "operator/setup.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define NAMESPACE_VARIABLE "KUBEFLOW_NAMESPACE"
 #define KIND "tfjob"
 #define ENCODERS_LEVEL "zap-log-level"

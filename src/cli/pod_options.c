@@ -1,16 +1,12 @@
 #include "cli/pod_options.h"
 
-#include "base/mem.h"
 #include "cli/program.h"
 #include "command/input.h"
 #include "io/folder.h"
-#include "spec/fetch.h"
 #include "spec/limits.h"
 #include "spec/pod_fields.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

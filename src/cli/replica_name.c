@@ -1,6 +1,5 @@
 #include "cli/replica_name.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "spec/limits.h"
 

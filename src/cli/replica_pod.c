@@ -1,6 +1,5 @@
 #include "cli/replica_pod.h"
 
-#include "base/mem.h"
 #include "cli/kube_cluster.h"
 #include "kube/fetch_sidecar.h"
 #include "kube/job_pod.h"

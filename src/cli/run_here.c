@@ -1,22 +1,17 @@
 #include "cli/run_here.h"
 
 #include "base/exit_code.h"
-#include "base/mem.h"
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "console/line_format.h"
 #include "io/terminal.h"
 #include "jobs/processes.h"
-#include "logs/output_copies.h"
 #include "spec/output_path.h"
-#include "spec/tf_cluster.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Narrower rows are not for bars. */

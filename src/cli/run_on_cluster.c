@@ -13,8 +13,6 @@
 #include "command/command.h"
 #include "command/output.h"
 
-#include <stdlib.h>
-
 /* Checks the job on the cluster without creating it; returns the exit code. */
 static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)

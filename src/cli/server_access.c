@@ -5,8 +5,6 @@
 #include "command/input.h"
 #include "http/listening.h"
 
-#include <stdlib.h>
-
 void server_access_done(struct server_access *access)
 {
 	if (access->tls)

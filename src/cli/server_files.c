@@ -11,11 +11,6 @@
 #include "io/folder.h"
 #include "io/random.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define HASH_ENDING ".hash"
 
 int server_files_read_token(const char *path, struct server_access *access, struct err *err)

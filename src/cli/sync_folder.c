@@ -5,8 +5,6 @@
 #include "io/own_process.h"
 #include "io/program_call.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

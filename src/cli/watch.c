@@ -1,8 +1,6 @@
 #include "cli/watch.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
-#include "io/loop.h"
 #include "io/terminal.h"
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "command/variables.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "command/input.h"
 #include "command/output.h"

@@ -1,7 +1,6 @@
 #include "console/console.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "console/line_format.h"
 #include "console/log_view.h"
 #include "console/screen.h"
@@ -11,7 +10,6 @@
 #include "logs/reader.h"
 #include "reconcile/output_idle.h"
 #include "reconcile/report.h"
-#include "spec/limits.h"
 #include "status/exception.h"
 
 #include <errno.h>

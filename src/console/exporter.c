@@ -1,6 +1,5 @@
 #include "console/exporter.h"
 
-#include "base/mem.h"
 #include "http/routes.h"
 #include "spec/limits.h"
 

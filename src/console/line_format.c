@@ -1,7 +1,6 @@
 #include "console/line_format.h"
 
 #include "base/line_text.h"
-#include "base/mem.h"
 #include "io/own_process.h"
 
 /* Colors that are distinguishable on dark and light backgrounds (SGR); no red, which looks like an

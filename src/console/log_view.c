@@ -1,8 +1,5 @@
 #include "console/log_view.h"
 
-#include "base/mem.h"
-#include "base/text.h"
-
 /* Bytes that are collected before a write, and the most bytes in one iteration of the loop. */
 #define WRITE_SIZE 65536
 #define TURN_SIZE ((size_t) 1 << 20)

@@ -5,7 +5,6 @@
 #include "base/line_text.h"
 #include "io/file.h"
 #include "io/log.h"
-#include "io/loop.h"
 #include "io/own_process.h"
 #include "io/program_call.h"
 #include "jobs/record.h"

@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <unistd.h>
-
 #define MOST_BYTES ((size_t) 16 * 1024 * 1024) /* packed references */
 
 /* NULL: it cannot be read, or is no regular file. */

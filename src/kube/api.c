@@ -2,8 +2,6 @@
  * kube/retry.h decides what follows its end. */
 #include "kube/api.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/log.h"
 #include "io/random.h"
 #include "kube/frames.h"

@@ -1,7 +1,6 @@
 #include "logs/drawing.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 /* More rows than a terminal usually has. A longer row is broken. */
 #define MOST_ROWS 64

@@ -1,7 +1,5 @@
 #include "logs/output_copies.h"
 
-#include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "spec/output_path.h"

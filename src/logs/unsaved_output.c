@@ -1,7 +1,6 @@
 #include "logs/unsaved_output.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 /* With more than this, a program waits. */
 #define ENOUGH ((size_t) 128 * 1024)

@@ -1,7 +1,6 @@
 #include "logs/writer.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "logs/index.h"

@@ -1,10 +1,8 @@
 #include "supervise/supervision.h"
 
 #include "io/process.h"
-#include "spec/job.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 /* For what a job has printed, when its user does not want to wait any more. */

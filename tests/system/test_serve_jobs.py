@@ -132,8 +132,8 @@ def test_a_client_is_told_why_its_job_waits(muster):
         client = muster.start("compat", "elasticdl-client", "--master", get.url, "--token-file", "token", "--strategy", "AllReduce",
                               "--worker-num", "2", "--image", "nowhere/image", "--task", "test")
         said = read_until(client.stderr, "manifest unknown")[-1].replace("(and 1 more) ", "")  # the second Pod may have followed
-        assert said == "muster: job test: Created, 0 of 2 running: waiting for worker-0 and 1 more; worker-0 cannot pull its image " \
-                       "(ErrImagePull): manifest unknown\n"
+        assert re.fullmatch(r"muster: job test: Created, 0 of 2 running: waiting for worker-0 and 1 more; worker-[01] cannot pull "
+                            r"its image \(ErrImagePull\): manifest unknown\n", said), said
         sentence = "worker-0 (and 1 more) cannot pull its image (ErrImagePull): manifest unknown"
         wait_until(lambda: waiting() == {"reason": "ErrImagePull", "message": sentence})
         assert f"\n  {sentence}\n" in muster("status", f"kubernetes/{NAMESPACE}/test", code=0).stdout
