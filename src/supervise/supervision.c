@@ -1,6 +1,7 @@
 #include "supervise/supervision.h"
 
 #include "io/process.h"
+#include "spec/job.h"
 
 #include <signal.h>
 #include <unistd.h>
