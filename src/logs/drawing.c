@@ -9,7 +9,7 @@
 #define MOST_SEQUENCE_BYTES 32
 /* So many line feeds without a move up are no drawing, but ordinary lines. */
 #define MOST_FEEDS 32
-/* How long a row is kept before the first move up. */
+/* How long rows are kept when the cursor was hidden, before the first move up. */
 #define TIME_BEFORE_MOVE MSEC_PER_SECOND
 
 struct row {
@@ -28,6 +28,7 @@ struct drawing {
 	size_t reach; /* the most rows above the last one that it draws anew */
 	bool has_moved; /* `reach` is known */
 	bool is_hidden; /* the cursor */
+	msec hidden_at;
 	msec time; /* of the newest bytes */
 	struct text taken; /* the last row that was taken, or all that are shown */
 };
@@ -136,7 +137,7 @@ static bool can_take(const struct drawing *drawing)
 		return false;
 	if (drawing->has_moved || !drawing->is_hidden)
 		return above > drawing->reach;
-	return above == MOST_ROWS - 1 || drawing->rows[0].time + TIME_BEFORE_MOVE <= drawing->time;
+	return above == MOST_ROWS - 1 || drawing->hidden_at + TIME_BEFORE_MOVE <= drawing->time;
 }
 
 static void forget_reach(struct drawing *drawing)
@@ -235,6 +236,7 @@ static bool apply(struct drawing *drawing, const struct sequence *sequence)
 		if (!sequence->is_cursor)
 			return false;
 		drawing->is_hidden = sequence->final == 'l';
+		drawing->hidden_at = drawing->time;
 		forget_reach(drawing);
 		break;
 	default:

@@ -98,11 +98,12 @@ DRAWING_TEST(a_row_drawn_before_it_began_is_counted)
 	assert_seen(drawing, "\ntwo" BEGIN UP "one 1\ntwo", 0, "[one 1\ntwo]");
 }
 
-DRAWING_TEST(before_the_first_move_a_row_waits_for_a_second)
+DRAWING_TEST(before_the_first_move_rows_wait_for_a_second_after_the_cursor_was_hidden)
 {
 	assert_seen(drawing, HIDE "spinner\rline\nspinner", START, "[line\nspinner]");
 	assert_seen(drawing, "\rsecond\nspinner", START + 999, "[line\nsecond\nspinner]");
-	assert_seen(drawing, "\rspinner", START + 1000, "line\n[second\nspinner]");
+	assert_seen(drawing, "\rspinner", START + 1000, "line\nsecond\n[spinner]");
+	assert_seen(drawing, "\rready\n", START + 1001, "ready\n[]");
 }
 
 DRAWING_TEST(lines_without_a_drawing_are_not_kept)
