@@ -184,14 +184,12 @@ static void read_request(struct call *call)
 static int run_check(struct call *call)
 {
 	const struct options *options = call->options;
-	char *state_folder CLEANUP(mem_free_text) = NULL;
+	char *state_folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	char *name CLEANUP(mem_free_text) = job_name_generate("check-");
 	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
 	struct err err = {0};
 	int exit_code = EXIT_FAILED;
 
-	if (local_jobs_folder(options, &state_folder, &err))
-		return output_fail(&err);
 	/* All processes that the check starts are in it too, and so reach each other. */
 	if (call->request.has_private_network) {
 		if (private_network_create(&network, &err) < 0)

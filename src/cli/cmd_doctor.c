@@ -25,16 +25,13 @@ static void print_doctor_conclusion(const struct doctor_report *report)
 
 static int doctor_run(const struct options *options)
 {
-	struct err err = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	char *folder CLEANUP(mem_free_text) = NULL;
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	struct doctor_facts facts;
 	struct doctor_report report;
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct text text CLEANUP(text_done) = {0};
 
-	if (local_jobs_folder(options, &folder, &err))
-		return output_fail(&err);
 	doctor_collect(folder, arena, &facts);
 	doctor_evaluate(&facts, arena, &report);
 	if (option_text(options, "output")) {

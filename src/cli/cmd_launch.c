@@ -456,11 +456,7 @@ static int supervise_launch(struct call *call)
 	/* Unless the user assigned ranks, the machine with MASTER_ADDR comes first. */
 	const char *master = launch->is_alone ? NULL : launch->agent.master_host;
 	bool is_elsewhere = master && !launch->has_node_rank && own_host_check(master, NULL) < 0;
-	struct err err = {0};
-	char *folder CLEANUP(mem_free_text) = NULL;
-
-	if (local_jobs_folder(options, &folder, &err) < 0)
-		return output_fail(&err);
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->endpoint.port);
 	struct agent_request agent = launch->agent;
 	const struct rendezvous_endpoint *endpoint = &launch->endpoint;

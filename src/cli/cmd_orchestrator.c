@@ -46,11 +46,9 @@ static void on_orchestrator_signal(int number, void *data)
 static int start_orchestrator(struct serving *serving, const struct options *options,
 			      struct err *err)
 {
-	char *state CLEANUP(mem_free_text) = NULL;
+	char *state CLEANUP(mem_free_text) = local_jobs_folder(options);
 	int rc = server_access_open(options, serving->listening.fd, &serving->access, err);
 
-	if (rc == 0)
-		rc = local_jobs_folder(options, &state, err);
 	if (rc == 0)
 		rc = loop_new(&serving->loop, err);
 	if (rc < 0)

@@ -336,7 +336,7 @@ static int watch_job_list(const struct options *options)
 		.is_drawn = terminal_understands_escapes(STDOUT_FILENO),
 	};
 	const char *format = option_text(options, "output");
-	char *folder CLEANUP(mem_free_text) = NULL;
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	struct err err;
 
 	if (format && !text_equals(format, "wide"))
@@ -349,7 +349,7 @@ static int watch_job_list(const struct options *options)
 		return output_fail(&err);
 	watching.timer = loop_new_timer(watching.loop, poll_listed_jobs, &watching);
 	/* Without it, changes are found by polling. */
-	if (is_asked_for(options, "local") && !local_jobs_folder(options, &folder, NULL))
+	if (is_asked_for(options, "local"))
 		(void) !folder_watch_new(watching.loop, folder, on_job_folder_change, &watching,
 					 &watching.folder_watch, NULL);
 	schedule_job_poll(&watching, 0);

@@ -115,13 +115,12 @@ static int resume_run(const struct options *options)
 	size_t n_ended = 0;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	char *folder CLEANUP(mem_free_text) = NULL;
-	struct err err = {0};
 
 	const char **ended = arena_take_array(arena, options_n_arguments(options), sizeof(*ended));
 	int exit_code = first_round(options, arena, ended, &n_ended);
 
-	if (n_ended > 0 && local_jobs_folder(options, &folder, &err))
-		return output_fail(&err);
+	if (n_ended > 0)
+		folder = local_jobs_folder(options);
 	/* A supervisor changes to the directory in which its job was started. */
 	char *absolute CLEANUP(mem_free_text) = folder ? realpath(folder, NULL) : NULL;
 

@@ -106,13 +106,12 @@ static int supervise_run_here(const struct options *options, struct job *job,
 			      const struct gpus *gpus, const struct listening *metrics)
 {
 	struct err err = {0};
-	char *folder CLEANUP(mem_free_text) = NULL;
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	struct text told CLEANUP(text_done) = {0};
 
 	/* A background job's messages about its GPUs are not visible, so this check is made
 	 * first. */
-	if (local_jobs_folder(options, &folder, &err) ||
-	    machine_gpus_check_free(gpus, job, folder, &told, &err))
+	if (machine_gpus_check_free(gpus, job, folder, &told, &err))
 		return output_fail_with(EXIT_INTERNAL, "%s", err.text);
 	if (told.len && option_flag(options, "detach"))
 		output_print_message("%s", text_of(&told));

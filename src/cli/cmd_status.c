@@ -395,8 +395,8 @@ static void add_all(struct view *view, struct text *text)
 	if (waiting.len)
 		text_addf(text, "\nWaiting:\n%s", text_of(&waiting));
 	add_silence(view, text);
-	add_failure_section(view, text);
 	add_conditions(view, text);
+	add_failure_section(view, text);
 }
 
 /* A line that changes whenever the job changes, for logs and pipes. */

@@ -2,37 +2,39 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "command/output.h"
 #include "io/random.h"
 #include "jobs/state_folder.h"
 
 #include <unistd.h>
 
-int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err)
+char *local_jobs_folder(const struct options *options)
 {
+	static bool has_told;
 	const char *folder = option_text(options, "state-dir");
+	char *why CLEANUP(mem_free_text) = NULL;
+	char *usual = folder ? mem_copy_text(folder) : state_folder_default(&why);
 
-	if (!folder)
-		return state_folder_default(ret_folder, err);
-	*ret_folder = mem_copy_text(folder);
-	return 0;
+	if (why && !has_told)
+		output_print_message("%s", why);
+	has_told |= why != NULL;
+	return usual;
 }
 
 int local_jobs_open(const struct options *options, struct client **ret_client, struct err *err)
 {
-	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = local_jobs_folder(options, &folder, err);
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 
-	return rc < 0 ? rc : client_local_new(folder, ret_client, err);
+	return client_local_new(folder, ret_client, err);
 }
 
 int local_jobs_open_existing(const struct options *options, const char *folder,
 			     struct client **ret_client)
 {
-	char *usual CLEANUP(mem_free_text) = NULL;
-	int rc = folder ? 0 : local_jobs_folder(options, &usual, NULL);
+	char *usual CLEANUP(mem_free_text) = folder ? NULL : local_jobs_folder(options);
 	const char *chosen = folder ? folder : usual;
 
-	if (rc < 0 || access(chosen, F_OK) < 0)
+	if (access(chosen, F_OK) < 0)
 		return ERR_NOT_FOUND;
 	return client_local_new(chosen, ret_client, NULL);
 }

@@ -5,9 +5,9 @@
 #include "command/options.h"
 #include "jobs/client.h"
 
-/* The directory of the records: --state-dir, else that of jobs/state_folder.h. Caller frees.
- * ERR_NOT_FOUND when there is no home directory. */
-int local_jobs_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
+/* The directory of the records: --state-dir, else that of jobs/state_folder.h. A message says once
+ * when that is not the usual one. Caller frees. */
+char *local_jobs_folder(const struct options *options) MUST_USE;
 
 /* A client for the jobs of this machine alone, freed by local_jobs_close. */
 int local_jobs_open(const struct options *options, struct client **ret_client,

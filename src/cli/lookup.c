@@ -123,11 +123,10 @@ bool lookup_means_cluster(const struct options *options)
 	       option_text(options, "namespace");
 }
 
-/* NULL and an error: there is no home directory. */
-static const char *state_folder(struct lookup *lookup, struct err *err)
+static const char *state_folder(struct lookup *lookup)
 {
 	if (!lookup->folder)
-		(void) !local_jobs_folder(lookup->options, &lookup->folder, err);
+		lookup->folder = local_jobs_folder(lookup->options);
 	return lookup->folder;
 }
 
@@ -147,10 +146,8 @@ static int open_namespace(struct lookup *lookup, const struct options *options,
 		(void) !kubernetes_program_exec(call, &why);
 		return err_set(err, ERR_UNREACHABLE, "%s", why.text);
 	}
-	const char *folder = state_folder(lookup, err);
-	int rc = folder ? cluster_support->open_client(options, namespace_name, folder, ret_client,
-						       err)
-			: ERR_NOT_FOUND;
+	int rc = cluster_support->open_client(options, namespace_name, state_folder(lookup),
+					      ret_client, err);
 
 	if (rc < 0 || !lookup->config || lookup->has_warned)
 		return rc;
@@ -372,13 +369,13 @@ static bool is_meant_cluster(struct lookup *lookup, const struct cluster_job_pla
 static int find_ended(struct lookup *lookup, const struct cluster_job_place *at, const char *name,
 		      struct found_job *ret_found, struct err *err)
 {
-	const char *folder = state_folder(lookup, err);
+	const char *folder = state_folder(lookup);
 	char *place CLEANUP(mem_free_text) =
 		describe_place(at->namespace_name, at->context, at->server);
 	char *why CLEANUP(mem_free_text) = mem_format(
 		"it is no longer in %s, and this machine does not know how it ended", place);
 	struct cluster_job_record job CLEANUP(cluster_job_record_done) = {0};
-	int rc = folder ? cluster_job_record_find_at(folder, at, name, &job, err) : ERR_NOT_FOUND;
+	int rc = cluster_job_record_find_at(folder, at, name, &job, err);
 
 	if (rc == 0)
 		supervisor_wait(job.record.supervisor, loop_instant_after(SETTLING_TIME));
@@ -420,10 +417,9 @@ static int check_server(const struct way *way, struct err *err)
 int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		 struct err *err)
 {
-	const char *folder = state_folder(lookup, NULL);
 	struct cluster_job_record job = {0};
 
-	if (!folder || cluster_job_record_find(folder, name, &job) < 0)
+	if (cluster_job_record_find(state_folder(lookup), name, &job) < 0)
 		return ERR_NOT_FOUND;
 	const struct cluster_job_place *at = &job.at;
 	struct way *way = add_way(lookup, at->namespace_name);
@@ -468,8 +464,8 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 {
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
 	struct cluster_job_record job CLEANUP(cluster_job_record_done) = {0};
-	const char *folder = state_folder(lookup, err);
-	int rc = folder ? job_reference_read(argument, &reference, err) : ERR_NOT_FOUND;
+	const char *folder = state_folder(lookup);
+	int rc = job_reference_read(argument, &reference, err);
 
 	if (rc < 0)
 		return rc;

@@ -74,10 +74,9 @@ static int begin_making(const struct options *options, const struct job_source *
 
 	if (rc == 0)
 		rc = kube_cluster_place_job(making->config, source->job, &making->job, err);
-	if (rc == 0)
-		rc = local_jobs_folder(options, &making->state_folder, err);
 	if (rc < 0)
 		return rc;
+	making->state_folder = local_jobs_folder(options);
 	kube_cluster_warn(making->config);
 	making->words = lookup_words(options, making->job->name_space, making->job->name);
 	return 0;
@@ -189,12 +188,11 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	struct console_options console CLEANUP(console_options_done) = {0};
-	char *folder CLEANUP(mem_free_text) = NULL;
+	char *folder CLEANUP(mem_free_text) = local_jobs_folder(options);
 	struct err err = {0};
 	int exit_code;
 
 	if (console_options_read(options, NULL, &console, &err) ||
-	    local_jobs_folder(options, &folder, &err) ||
 	    kube_cluster_read_config(options, &config, &err))
 		return attach_fail(&err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);

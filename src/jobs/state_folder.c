@@ -13,16 +13,39 @@
 /* A few pages of the database; a change writes each of them whole into the write-ahead log. */
 #define RESERVE (128 * 1024)
 
-int state_folder_default(char **ret_folder, struct err *err)
+/* It exists, or folder_create would create it. */
+static bool can_be_made(const char *folder)
 {
-	char *folder = home_folder("XDG_STATE_HOME", ".local/state");
+	char *part CLEANUP(mem_free_text) = mem_copy_text(folder);
+	struct stat state;
 
-	if (!folder)
-		return err_set(err, ERR_NOT_FOUND,
-			       "no home directory to save jobs in; set MUSTER_STATE_DIR to a "
-			       "writable directory");
-	*ret_folder = folder;
-	return 0;
+	if (stat(part, &state) == 0)
+		return true;
+	for (char *slash; errno == ENOENT && (slash = strrchr(part, '/')) && slash > part;) {
+		*slash = '\0';
+		if (stat(part, &state) == 0)
+			return access(part, W_OK | X_OK) == 0;
+	}
+	return errno == ENOENT && access("/", W_OK) == 0;
+}
+
+char *state_folder_default(char **ret_why)
+{
+	char *usual CLEANUP(mem_free_text) = home_folder("XDG_STATE_HOME", ".local/state");
+	const char *temporary = getenv("TMPDIR");
+
+	*ret_why = NULL;
+	if (usual && can_be_made(usual))
+		return TAKE(usual);
+	char *folder = mem_format("%s/muster-%u",
+				  temporary && temporary[0] == '/' ? temporary : "/tmp", geteuid());
+
+	*ret_why =
+		mem_format("jobs and logs are in '%s', because %s%s%s; to choose another "
+			   "directory, set MUSTER_STATE_DIR",
+			   folder, usual ? "'" : "", usual ? usual : "there is no home directory",
+			   usual ? "' cannot be created" : "");
+	return folder;
 }
 
 char *state_folder_jobs(const char *state_folder)

@@ -12,8 +12,9 @@
 
 /* $XDG_STATE_HOME/muster, else ~/.local/state/muster (XDG Base Directory Specification 0.8; a
  * relative XDG_STATE_HOME is ignored, as it demands). The home directory is $HOME or that of the
- * password database. ERR_NOT_FOUND when there is none. Caller frees. */
-int state_folder_default(char **ret_folder, struct err *err) MUST_USE;
+ * password database. Without one that can be written, as in many a container: muster-UID in
+ * $TMPDIR, else in /tmp, and *ret_why is a sentence on that; else NULL. Caller frees both. */
+char *state_folder_default(char **ret_why) MUST_USE;
 
 /* Paths; the caller frees them. */
 char *state_folder_jobs(const char *state_folder) MUST_USE;

@@ -109,3 +109,33 @@ def test_what_logs_in_is_read_by_no_process_of_its_user_and_leaves_no_core(share
             assert set(os.listdir(f"/proc/{started}/fd")) - {"10"} == {"0", "1", "2"}  # 10: of the shell, until it is "sleep"
         finally:
             asking.kill()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="runs as another user")
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the address sanitizer reads its memory as a debugger, which the kernel refuses")
+def test_without_a_home_that_can_be_written_jobs_are_in_the_temporary_directory(shared_folder):
+    """As with docker run --user, or a home that is read-only."""
+    shutil.copy(BINARY, shared_folder / "muster")
+    (shared_folder / "muster").chmod(0o755)
+    (shared_folder / "home").mkdir(mode=0o555)
+    (shared_folder / "tmp").mkdir()
+    (shared_folder / "tmp").chmod(0o1777)
+    folder = shared_folder / "tmp/muster-65534"
+
+    def run(home, *arguments):
+        env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(shared_folder / "tmp")}
+        return subprocess.run([*STRANGER, shared_folder / "muster", *arguments], cwd=shared_folder, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=LIMIT)
+
+    for home, name in ((shared_folder / "home", "one"), ("/nonexistent", "two")):
+        done = run(home, "run", "--name", name, "--", "echo", "hello")
+        assert (done.returncode, done.stdout) == (0, "worker-0 | hello\n"), done.stderr
+        assert done.stderr.startswith(f"muster: jobs and logs are in '{folder}', because '{home}/.local/state/muster' cannot be created; "
+                                      "to choose another directory, set MUSTER_STATE_DIR\n")
+    assert run("/nonexistent", "ps", "-a", "-o", "name").stdout == "local/one\nlocal/two\n"
+    assert (folder.stat().st_mode & 0o777, folder.stat().st_uid) == (0o700, 65534)
+    shutil.rmtree(folder)
+    folder.mkdir()
+    os.chown(folder, 65533, 65533)
+    folder.chmod(0o777)
+    assert f"'{folder}'" in (said := run("/nonexistent", "run", "--", "true").stderr) and "who could change its contents" in said

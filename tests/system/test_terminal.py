@@ -171,7 +171,7 @@ def test_lines_with_others_between_them_are_shown_again(muster, tmux):
 
 def test_the_times_of_a_watched_status_go_on(muster, tmux):
     name = muster.detach("-w", "2", "--", "sleep", "1000")
-    tmux.show(90, 24, "status", "-w", name)
+    tmux.show(90, 40, "status", "-w", name)
     until_it_counts_on(tmux, r"Started: .*\((\d+)s ago\)")
     muster("stop", "--grace", "0", name, code=0)
     rows = tmux.until(lambda rows: "Failure:" in rows)
