@@ -92,7 +92,8 @@ def test_what_ended_on_a_cluster_is_remembered_here(muster):
     assert muster("logs", "talk", code=0).stdout == "worker-0 | hello\n"
     replica = muster.job("talk")["status"]["replicas"][0]
     assert (replica["state"], replica["pod"], replica["node"]) == ("Succeeded", "talk-worker-0", "real")
-    heading, row = muster("status", "talk", code=0).stdout.splitlines()[-2:]
+    table = next(part for part in muster("status", "talk", code=0).stdout.split("\n\n") if part.startswith("REPLICA"))
+    heading, row = table.splitlines()
     assert heading.split() == ["REPLICA", "STATE", "ATTEMPT", "RESTARTS", "NODE", "EXIT", "AGE", "REASON"]
     assert row.split()[4] == "real"
     run(muster, "--name", "talk", *BUSYBOX, "--", "echo", "again", code=0)
