@@ -22,7 +22,9 @@
  * limit, new pipes of that user, in any program, would get a single page. */
 #define LARGEST_PIPE ((size_t) 1024 * 1024)
 #define USUAL_PIPE ((size_t) 64 * 1024)
-#define TERMINAL_BUFFER ((size_t) 4096)
+/* A read of a terminal gives no more than this; behind it the kernel may keep 640 KiB. */
+#define TERMINAL_READ ((size_t) 4096)
+#define TERMINAL_ROOM ((size_t) 1024 * 1024)
 #define PIPES_OF_USER "/proc/sys/fs/pipe-user-pages-soft"
 #define USUAL_PIPES_OF_USER ((size_t) 64 * 1024 * 1024)
 #define OUR_PART 4
@@ -228,7 +230,7 @@ static size_t widen_output_pipe(int fd, size_t size)
 		fcntl(fd, F_SETPIPE_SZ, (int) size);
 	int found = fcntl(fd, F_GETPIPE_SZ);
 
-	return found > 0 ? (size_t) found : TERMINAL_BUFFER;
+	return found > 0 ? (size_t) found : TERMINAL_READ;
 }
 
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
@@ -269,7 +271,9 @@ void replica_output_finish(struct replica_output *output)
 
 	if (!output)
 		return;
-	while (output->watch && len > 0 && taken < output->pipe_size) {
+	size_t most = output->pipe_size == TERMINAL_READ ? TERMINAL_ROOM : output->pipe_size;
+
+	while (output->watch && len > 0 && taken < most) {
 		len = log_output_chunk(output);
 		taken += len;
 	}

@@ -119,6 +119,33 @@ WORLD_TEST(what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open)
 	assert_kept(world, "one\ntwo\nthree");
 }
 
+/* One read of a terminal gives a part of it only. */
+WORLD_TEST(what_is_left_in_a_terminal_is_taken_too)
+{
+	static char many[32 * 1024 + 1];
+	int ours, its;
+	struct log_writer *log;
+
+	memset(many, 'x', sizeof(many) - 1);
+	replica_output_finish(TAKE(world->output));
+	file_close(&world->write_fd);
+	assert_int_equal(log_writer_open(world->folder, &(struct log_name){.role = "worker"},
+					 INT64_MAX, &log, NULL),
+			 0);
+	assert_int_equal(terminal_new_pair((struct terminal_size){24, 80}, &ours, &its, NULL), 0);
+	world->output = replica_output_new(world->reader, ours, log);
+	world->write_fd = its;
+	/* As much as the kernel keeps. */
+	fcntl(its, F_SETFL, fcntl(its, F_GETFL) | O_NONBLOCK);
+	ssize_t len = write(its, many, sizeof(many) - 1);
+
+	assert_true(len > 4096);
+	many[len] = '\0';
+	file_close(&world->write_fd);
+	replica_output_finish(TAKE(world->output));
+	assert_kept(world, many);
+}
+
 WORLD_TEST(a_pipe_that_ends_wakes_nobody_any_more)
 {
 	print(world, "last\n");
