@@ -212,3 +212,12 @@ void shell_word_add(struct text *text, const char *word)
 			text_add_char(text, *word);
 	text_add_char(text, '\'');
 }
+
+void shell_words_add(struct text *text, const char *const *words)
+{
+	for (size_t i = 0; words && words[i]; i++) {
+		if (i > 0)
+			text_add_char(text, ' ');
+		shell_word_add(text, words[i]);
+	}
+}

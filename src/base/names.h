@@ -48,3 +48,5 @@ const char *name_nearest(const char *const *words, size_t count, const char *wor
 
 /* Appends a word of a command line for users, with quotes if a POSIX shell would change it. */
 void shell_word_add(struct text *text, const char *word);
+/* The same for a list that ends with NULL (NULL: it is empty), with blanks between the words. */
+void shell_words_add(struct text *text, const char *const *words);

@@ -207,24 +207,13 @@ char **check_command_stop(const struct check *check, enum check_job job,
 	return words.list;
 }
 
-/* As users type it. */
-
-static void add_command_line(const struct words *words, struct text *text)
-{
-	for (size_t i = 0; i < words->count; i++) {
-		if (i > 0)
-			text_add_char(text, ' ');
-		shell_word_add(text, words->list[i]);
-	}
-}
-
 void check_command_describe_stop(const struct check *check, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct words words = command_on_job(check, "muster", "stop", arena);
 
 	add(&words, check->request.name, NULL);
-	add_command_line(&words, text);
+	shell_words_add(text, (const char *const *) words.list);
 }
 
 void check_command_describe_try(const struct check *check, struct text *text)
@@ -237,5 +226,5 @@ void check_command_describe_try(const struct check *check, struct text *text)
 	add_place(&words, &check->request);
 	add(&words, "--servers",
 	    json_as_string(json_get_path(check->tasks, first, "target", NULL), ""), NULL);
-	add_command_line(&words, text);
+	shell_words_add(text, (const char *const *) words.list);
 }

@@ -164,11 +164,12 @@ static void add_table(const struct options *options, const struct rows *rows,
 	for (size_t i = 0;
 	     has_headings && !option_flag(options, "no-headers") && i < table.n_columns; i++)
 		table_add(&table, headings[columns[i]]);
-	for (size_t row = 0; row < rows->count; row++)
+	for (size_t row = 0; row < rows->count; row++) {
+		if (last && !is_changed(options, last, &rows->list[row]))
+			continue;
 		for (size_t i = 0; i < table.n_columns; i++)
-			if (!last || is_changed(options, last, &rows->list[row]))
-				add_cell(&rows->list[row], columns[i], times_are_local(options),
-					 &table);
+			add_cell(&rows->list[row], columns[i], times_are_local(options), &table);
+	}
 	table_write(&table, text);
 }
 

@@ -99,15 +99,12 @@ static void add_message(struct text *text, const char *before, const char *messa
 static void add_command(const struct job *job, struct text *text)
 {
 	const struct role *role = job_default_role(job);
-	const char *const *lists[] = {role->container.command, role->container.args};
 	struct text words CLEANUP(text_done) = {0}, shown CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		for (const char *const *word = lists[i]; word && *word; word++) {
-			if (words.len > 0)
-				text_add_char(&words, ' ');
-			shell_word_add(&words, *word);
-		}
+	shell_words_add(&words, role->container.command);
+	if (words.len > 0 && role->container.args)
+		text_add_char(&words, ' ');
+	shell_words_add(&words, role->container.args);
 	line_add_cut(&shown, text_of(&words), words.len, MOST_COMMAND_COLUMNS);
 	if (words.len > 0)
 		add_message(text, "Command:    ", text_of(&shown), "\n");

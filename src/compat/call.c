@@ -39,11 +39,8 @@ void call_add_flag(struct call *call, const char *option, const struct options *
 
 void call_describe(const struct call *call, struct text *text)
 {
-	text_add(text, "muster");
-	for (size_t i = 0; i < call->count; i++) {
-		text_add_char(text, ' ');
-		shell_word_add(text, call->words[i]);
-	}
+	text_add(text, "muster ");
+	shell_words_add(text, (const char *const *) call->words);
 }
 
 int call_run(struct call *call, const struct options *old)

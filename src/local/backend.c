@@ -367,12 +367,12 @@ static struct terminal_size size_for_replicas(const struct local *local)
 static void on_resized(int number, void *data)
 {
 	const struct local *local = data;
+	const struct terminal_size size = size_for_replicas(local);
 
 	(void) number;
 	for (size_t i = 0; i < local->replicas.count; i++)
 		if (local->replicas.list[i]->output)
-			replica_output_set_size(local->replicas.list[i]->output,
-						size_for_replicas(local));
+			replica_output_set_size(local->replicas.list[i]->output, size);
 }
 
 static struct replica_logs open_logs(struct local *local, struct local_replica *replica)
@@ -444,10 +444,13 @@ static void start_replica(struct local *local, const struct job *job, const stru
 		start.input_fd = input->fd;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
-	const struct terminal_size size = size_for_replicas(local);
 	struct replica_logs logs = open_logs(local, replica);
+	struct terminal_size size;
 
-	logs.terminal = local->settings.has_terminals ? &size : NULL;
+	if (local->settings.has_terminals) {
+		size = size_for_replicas(local);
+		logs.terminal = &size;
+	}
 
 	output_reader_expect(local->reader,
 			     (size_t) job_replica_count(job) * (logs.keeps_streams_apart ? 2 : 1));
