@@ -368,11 +368,12 @@ static void on_resized(int number, void *data)
 {
 	const struct local *local = data;
 	const struct terminal_size size = size_for_replicas(local);
+	const struct local_replica *replica;
 
 	(void) number;
-	for (size_t i = 0; i < local->replicas.count; i++)
-		if (local->replicas.list[i]->output)
-			replica_output_set_size(local->replicas.list[i]->output, size);
+	TAILQ_FOREACH (replica, &local->replicas.list, link)
+		if (replica->output)
+			replica_output_set_size(replica->output, size);
 }
 
 static struct replica_logs open_logs(struct local *local, struct local_replica *replica)
@@ -381,13 +382,14 @@ static struct replica_logs open_logs(struct local *local, struct local_replica *
 	struct log_name name;
 	struct err err;
 
-	if (log_name_make(replica->role, replica->index, replica->attempt, &name, &err) < 0) {
+	if (log_name_make(replica->seen.role, replica->seen.index, replica->seen.attempt, &name,
+			  &err) < 0) {
 		local->settings.on_trouble(err.text, local->settings.data);
 		return logs;
 	}
 	logs.log = open_log(local, &name);
 	if (logs.log)
-		replica->log = mem_copy_text(log_writer_path(logs.log));
+		replica->seen.log = mem_copy_text(log_writer_path(logs.log));
 	name.is_stderr = true;
 	if (logs.keeps_streams_apart)
 		logs.error_log = open_log(local, &name);
@@ -436,11 +438,11 @@ static void start_replica(struct local *local, const struct job *job, const stru
 		local->settings.join_world(&cluster, arena, local->settings.world_data);
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
-	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
+	replica->seen.gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	replica->stop_file = job_attempt_file(folder, action->role, action->index, action->attempt,
 					      LOCAL_STOP_FILE);
-	if (input->fd && input->name.index == replica->index &&
-	    text_equals(input->name.role, replica->role))
+	if (input->fd && input->name.index == replica->seen.index &&
+	    text_equals(input->name.role, replica->seen.role))
 		start.input_fd = input->fd;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
@@ -540,10 +542,10 @@ void backend_local_kill_all(struct backend *backend)
 
 void backend_local_note_signal(struct backend *backend, int number)
 {
-	const struct local_replicas *replicas = &local_backend_of(backend)->replicas;
+	struct local_replica *replica;
 
-	for (size_t i = 0; i < replicas->count; i++)
-		replicas->list[i]->had_signal = number;
+	TAILQ_FOREACH (replica, &local_backend_of(backend)->replicas.list, link)
+		replica->had_signal = number;
 }
 
 /* Actions. */
@@ -709,6 +711,7 @@ struct backend *backend_local_new(const struct backend_local_settings *settings)
 	local->stacks.on_kept = notify_local_news;
 	local->stacks.data = local;
 	local->cores = cores_real();
+	TAILQ_INIT(&local->replicas.list);
 	local->replicas.oom_kills = oom_kill_count();
 	return &local->backend;
 }

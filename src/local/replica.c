@@ -21,11 +21,16 @@ struct local_replica *local_replica_new(const char *uid, const char *role, int i
 	struct local_replica *replica = mem_new(sizeof(*replica));
 
 	*replica = (struct local_replica){
-		.role = mem_copy_text(role),
-		.index = index,
-		.attempt = attempt,
+		.seen =
+			{
+				.role = mem_copy_text(role),
+				.index = index,
+				.attempt = attempt,
+				.phase = OBSERVED_RUNNING,
+				.exit_code = -1,
+				.started_at = now,
+			},
 		.mark = local_start_mark(uid, role, index, attempt),
-		.started_at = now,
 	};
 	return replica;
 }
@@ -37,11 +42,11 @@ static void local_replica_free(struct local_replica *replica)
 		return;
 	replica_output_free(replica->output);
 	replica_output_free(replica->error_output);
-	free(replica->role);
+	free((char *) replica->seen.role);
+	free((char *) replica->seen.message);
+	free((char *) replica->seen.log);
+	free((char *) replica->seen.gpus);
 	free(replica->mark);
-	free(replica->message);
-	free(replica->log);
-	free(replica->gpus);
 	free(replica->stop_file);
 	free(replica);
 }
@@ -58,7 +63,7 @@ static int open_output(const struct local_replica *replica, struct output_reader
 
 	if (rc < 0) {
 		log_writer_close(take_log);
-		return err_prefix(err, "%s-%d", replica->role, replica->index);
+		return err_prefix(err, "%s-%d", replica->seen.role, replica->seen.index);
 	}
 	*ret_output = replica_output_new(reader, fds[0], take_log);
 	*ret_write_fd = fds[1];
@@ -86,12 +91,16 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 	}
 	start->output_fd = output_fd;
 	if (!start->program)
-		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
-	rc = child_start(start, &replica->pid, err);
-	if (rc == 0)
-		log_info("%s-%d is running as process %d", replica->role, replica->index,
-			 (int) replica->pid);
-	return rc;
+		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->seen.role);
+	pid_t pid;
+
+	rc = child_start(start, &pid, err);
+	if (rc < 0)
+		return rc;
+	replica->seen.pid = pid;
+	log_info("%s-%d is running as process %d", replica->seen.role, replica->seen.index,
+		 (int) pid);
+	return 0;
 }
 
 /* No process of it is left: reads its last output, and closes its log. */
@@ -100,6 +109,11 @@ static void local_replica_end(struct local_replica *replica)
 	replica_output_finish(TAKE(replica->output));
 	replica_output_finish(TAKE(replica->error_output));
 	replica->stage = LOCAL_ENDED;
+	replica->seen.phase =
+		replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+	replica->seen.exit_code = replica->child_exit.exit_code;
+	replica->seen.signal = replica->child_exit.signal;
+	replica->seen.ended_at = replica->left_at;
 }
 
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now)
@@ -107,19 +121,19 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 	bool is_missing = err->code == ERR_NOT_FOUND;
 
 	replica->child_exit.exit_code = is_missing ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
-	replica->reason = FAILURE_START_FAILED;
-	replica->message = mem_copy_text(err->text);
-	replica->ended_at = now;
+	replica->seen.reason = FAILURE_START_FAILED;
+	replica->seen.message = mem_copy_text(err->text);
+	replica->left_at = now;
 	local_replica_end(replica);
 }
 
 /* An attempt that is exiting gets no more signals, but the request is recorded. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number)
 {
-	if (replica->stage == LOCAL_ENDED || replica->stop_asked_at != MSEC_UNSET)
+	if (replica->stage == LOCAL_ENDED || replica->seen.stop_asked_at != MSEC_UNSET)
 		return;
-	replica->stop_asked_at = now;
-	replica->kill_at = now + grace;
+	replica->seen.stop_asked_at = now;
+	replica->seen.kill_at = now + grace;
 	replica->held_signal = signal_number;
 }
 
@@ -133,30 +147,30 @@ void local_replica_send_held(struct local_replica *replica)
 	int fd CLEANUP(file_close) = file_open_regular(replica->stop_file, O_WRONLY | O_CREAT);
 
 	if (fd < 0)
-		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,
-			 replica->index, replica->stop_file, strerror(errno));
+		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->seen.role,
+			 replica->seen.index, replica->stop_file, strerror(errno));
 	if (signal_number != replica->had_signal)
-		child_signal_group(replica->pid, signal_number);
-	child_signal_group(replica->pid, SIGCONT);
+		child_signal_group(replica->seen.pid, signal_number);
+	child_signal_group(replica->seen.pid, SIGCONT);
 }
 
 void local_replica_kill(struct local_replica *replica, msec now)
 {
-	if (replica->stage == LOCAL_ENDED || replica->is_killed)
+	if (replica->stage == LOCAL_ENDED || replica->seen.is_killed)
 		return;
-	if (replica->stop_asked_at == MSEC_UNSET)
-		replica->stop_asked_at = replica->kill_at = now;
+	if (replica->seen.stop_asked_at == MSEC_UNSET)
+		replica->seen.stop_asked_at = replica->seen.kill_at = now;
 	if (replica->stage == LOCAL_LEFT)
 		return;
-	replica->is_killed = true;
-	child_signal_group(replica->pid, SIGKILL);
+	replica->seen.is_killed = true;
+	child_signal_group(replica->seen.pid, SIGKILL);
 }
 
 /* Whether it was asked to exit, and is still running. */
 static bool local_replica_awaits_kill(const struct local_replica *replica)
 {
-	return replica->stage == LOCAL_RUNNING && !replica->is_killed &&
-	       replica->kill_at != MSEC_UNSET;
+	return replica->stage == LOCAL_RUNNING && !replica->seen.is_killed &&
+	       replica->seen.kill_at != MSEC_UNSET;
 }
 
 static msec printed_at(const struct replica_output *output)
@@ -168,41 +182,24 @@ static msec printed_at(const struct replica_output *output)
 static void find_tensorflow(struct local_replica *replica, msec now)
 {
 	if (replica->stage != LOCAL_RUNNING || replica->was_searched ||
-	    replica->stop_asked_at == MSEC_UNSET || now < replica->stop_asked_at + BEFORE_SEARCH)
+	    replica->seen.stop_asked_at == MSEC_UNSET ||
+	    now < replica->seen.stop_asked_at + BEFORE_SEARCH)
 		return;
 	replica->was_searched = true;
-	replica->has_tensorflow = process_has_loaded(replica->pid, TENSORFLOW_LIBRARY);
+	replica->seen.has_tensorflow = process_has_loaded(replica->seen.pid, TENSORFLOW_LIBRARY);
 }
 
 static void local_replica_observe(struct local_replica *replica, msec now, struct arena *arena,
 				  struct observed_replica *ret_observed)
 {
 	find_tensorflow(replica, now);
-	bool has_ended = replica->stage == LOCAL_ENDED;
-
-	*ret_observed = (struct observed_replica){
-		.role = arena_copy_text(arena, replica->role),
-		.index = replica->index,
-		.attempt = replica->attempt,
-		.phase = !has_ended                           ? OBSERVED_RUNNING
-			 : replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED
-							      : OBSERVED_FAILED,
-		.pid = replica->pid,
-		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
-		.signal = has_ended ? replica->child_exit.signal : 0,
-		.reason = replica->reason,
-		.message = arena_copy_text(arena, replica->message),
-		.started_at = replica->started_at,
-		.ended_at = has_ended ? replica->ended_at : MSEC_UNSET,
-		.stop_asked_at = replica->stop_asked_at,
-		.printed_at =
-			msec_max(printed_at(replica->output), printed_at(replica->error_output)),
-		.kill_at = replica->kill_at,
-		.is_killed = replica->is_killed,
-		.has_tensorflow = replica->has_tensorflow,
-		.log = arena_copy_text(arena, replica->log),
-		.gpus = arena_copy_text(arena, replica->gpus),
-	};
+	*ret_observed = replica->seen;
+	ret_observed->role = arena_copy_text(arena, replica->seen.role);
+	ret_observed->message = arena_copy_text(arena, replica->seen.message);
+	ret_observed->log = arena_copy_text(arena, replica->seen.log);
+	ret_observed->gpus = arena_copy_text(arena, replica->seen.gpus);
+	ret_observed->printed_at =
+		msec_max(printed_at(replica->output), printed_at(replica->error_output));
 	/* Why it is running and does nothing. */
 	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
 		return;
@@ -211,64 +208,54 @@ static void local_replica_observe(struct local_replica *replica, msec now, struc
 		arena,
 		"its process is paused by SIG%s, and its peers wait for it until they fail; "
 		"continue it with `kill -CONT %d`",
-		sigabbrev_np(replica->stopped_by), (int) replica->pid);
+		sigabbrev_np(replica->stopped_by), (int) replica->seen.pid);
 }
 
 /* All attempts. */
 
 void local_replicas_done(struct local_replicas *replicas)
 {
-	for (size_t i = 0; i < replicas->count; i++)
-		local_replica_free(replicas->list[i]);
-	free(replicas->list);
-	*replicas = (struct local_replicas){0};
+	for (struct local_replica *replica; (replica = TAILQ_FIRST(&replicas->list));) {
+		TAILQ_REMOVE(&replicas->list, replica, link);
+		local_replica_free(replica);
+	}
 }
 
 void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica)
 {
-	mem_grow(&replicas->list, &replicas->capacity, replicas->count, sizeof(*replicas->list));
-	replicas->list[replicas->count++] = take_replica;
+	TAILQ_INSERT_TAIL(&replicas->list, take_replica, link);
+	replicas->count++;
 }
 
-void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica)
+void local_replicas_remove(struct local_replicas *replicas, struct local_replica *replica)
 {
-	size_t kept = 0;
-
 	if (replica->stage != LOCAL_ENDED)
 		return;
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *other = replicas->list[i];
-
-		if (other == replica)
-			local_replica_free(other);
-		else
-			replicas->list[kept++] = other;
-	}
-	replicas->count = kept;
+	TAILQ_REMOVE(&replicas->list, replica, link);
+	replicas->count--;
+	local_replica_free(replica);
 }
 
 struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
 					  int index, int attempt)
 {
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
+	struct local_replica *replica;
 
-		if (replica->attempt == attempt && replica->index == index &&
-		    text_equals(replica->role, role))
-			return replica;
-	}
-	return NULL;
+	TAILQ_FOREACH (replica, &replicas->list, link)
+		if (replica->seen.attempt == attempt && replica->seen.index == index &&
+		    text_equals(replica->seen.role, role))
+			break;
+	return replica;
 }
 
 struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid)
 {
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
+	struct local_replica *replica;
 
-		if (replica->pid == pid && replica->stage == LOCAL_RUNNING)
-			return replica;
-	}
-	return NULL;
+	TAILQ_FOREACH (replica, &replicas->list, link)
+		if (replica->seen.pid == pid && replica->stage == LOCAL_RUNNING)
+			break;
+	return replica;
 }
 
 /* A failure that we did not cause may be the kernel's work if its count of OOM kills has increased:
@@ -281,7 +268,7 @@ static const char *reason_of_exit(struct local_replicas *replicas,
 	bool is_kill =
 		child_exit->signal == SIGKILL || child_exit->exit_code == EXIT_BY_SIGNAL + SIGKILL;
 
-	if (replica->is_killed || (child_exit->exit_code == 0 && !child_exit->signal))
+	if (replica->seen.is_killed || (child_exit->exit_code == 0 && !child_exit->signal))
 		return NULL;
 	if (oom_kill_count() <= replicas->oom_kills)
 		return NULL;
@@ -296,43 +283,43 @@ void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 
 	if (!replica)
 		return;
-	replica->reason = reason_of_exit(replicas, replica, child_exit);
-	if (replica->reason)
-		replica->message = oom_kill_describe();
-	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
-		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
+	replica->seen.reason = reason_of_exit(replicas, replica, child_exit);
+	if (replica->seen.reason)
+		replica->seen.message = oom_kill_describe();
+	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->seen.role,
+		 replica->seen.index, (int) replica->seen.pid, child_exit->exit_code,
+		 child_exit->signal);
 	replica->child_exit = *child_exit;
-	replica->ended_at = loop_now();
+	replica->left_at = loop_now();
 	replica->stage = LOCAL_LEFT;
 }
 
 msec local_replicas_next_kill(const struct local_replicas *replicas)
 {
+	const struct local_replica *replica;
 	msec next = MSEC_NEVER;
 
-	for (size_t i = 0; i < replicas->count; i++) {
-		const struct local_replica *replica = replicas->list[i];
-
+	TAILQ_FOREACH (replica, &replicas->list, link)
 		if (local_replica_awaits_kill(replica))
-			next = msec_min(next, replica->kill_at);
-	}
+			next = msec_min(next, replica->seen.kill_at);
 	return next;
 }
 
 void local_replicas_kill_overdue(struct local_replicas *replicas, msec now)
 {
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
+	struct local_replica *replica;
 
-		if (local_replica_awaits_kill(replica) && replica->kill_at <= now)
+	TAILQ_FOREACH (replica, &replicas->list, link)
+		if (local_replica_awaits_kill(replica) && replica->seen.kill_at <= now)
 			local_replica_kill(replica, now);
-	}
 }
 
 void local_replicas_kill_all(struct local_replicas *replicas, msec now)
 {
-	for (size_t i = 0; i < replicas->count; i++)
-		local_replica_kill(replicas->list[i], now);
+	struct local_replica *replica;
+
+	TAILQ_FOREACH (replica, &replicas->list, link)
+		local_replica_kill(replica, now);
 }
 
 /* We adopted a child that we did not start when its parent exited. If its attempt is over, it is
@@ -344,25 +331,15 @@ static void end_if_left_over(pid_t pid, void *data)
 	if (local_replicas_find_process(replicas, pid))
 		return;
 	char *attempt_mark CLEANUP(mem_free_text) = NULL;
+	struct local_replica *replica;
 
 	if (!process_read_variable(pid, ENVIRONMENT_ATTEMPT_MARK, &attempt_mark))
 		replicas->is_unclear = true;
-	for (size_t i = 0; attempt_mark && i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
-
+	TAILQ_FOREACH (replica, &replicas->list, link)
 		if (replica->stage != LOCAL_RUNNING &&
 		    text_equals(strchr(replica->mark, '=') + 1, attempt_mark) &&
 		    kill(pid, SIGKILL) == 0)
 			replica->has_escapees = true;
-	}
-}
-
-static bool has_any_left(const struct local_replicas *replicas)
-{
-	for (size_t i = 0; i < replicas->count; i++)
-		if (replicas->list[i]->stage == LOCAL_LEFT)
-			return true;
-	return false;
 }
 
 /* When an escapee exits, we adopt its own children, and its exit triggers another check. A process
@@ -370,45 +347,50 @@ static bool has_any_left(const struct local_replicas *replicas)
  * children. */
 enum local_check local_replicas_end_left(struct local_replicas *replicas, bool has_children)
 {
-	if (!has_any_left(replicas))
+	struct local_replica *replica;
+	bool has_any_left = false;
+
+	TAILQ_FOREACH (replica, &replicas->list, link) {
+		replica->has_escapees = false;
+		has_any_left |= replica->stage == LOCAL_LEFT;
+	}
+	if (!has_any_left)
 		return LOCAL_CHECK_NONE;
 	replicas->is_unclear = false;
-	for (size_t i = 0; i < replicas->count; i++)
-		replicas->list[i]->has_escapees = false;
 	if (has_children)
 		process_each_child(getpid(), end_if_left_over, replicas);
 	if (replicas->is_unclear)
 		return LOCAL_CHECK_UNCLEAR;
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
-
+	TAILQ_FOREACH (replica, &replicas->list, link)
 		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
 			local_replica_end(replica);
-	}
 	return LOCAL_CHECK_DONE;
 }
 
 void local_replicas_move_times(struct local_replicas *replicas, msec step)
 {
+	struct local_replica *replica;
+
 	log_info("the clock of this machine was set %s by %" PRId64 " s",
 		 step < 0 ? "back" : "forward", (step < 0 ? -step : step) / MSEC_PER_SECOND);
-	for (size_t i = 0; i < replicas->count; i++) {
-		struct local_replica *replica = replicas->list[i];
-
-		msec_move(&replica->started_at, step);
-		msec_move(&replica->ended_at, step);
-		msec_move(&replica->stop_asked_at, step);
-		msec_move(&replica->kill_at, step);
+	TAILQ_FOREACH (replica, &replicas->list, link) {
+		msec_move(&replica->seen.started_at, step);
+		msec_move(&replica->seen.ended_at, step);
+		msec_move(&replica->left_at, step);
+		msec_move(&replica->seen.stop_asked_at, step);
+		msec_move(&replica->seen.kill_at, step);
 	}
 }
 
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed)
 {
-	observed->n_replicas = replicas->count;
+	struct local_replica *replica;
+
 	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
-	for (size_t i = 0; i < replicas->count; i++)
-		local_replica_observe(replicas->list[i], loop_now(), arena, &observed->replicas[i]);
+	TAILQ_FOREACH (replica, &replicas->list, link)
+		local_replica_observe(replica, loop_now(), arena,
+				      &observed->replicas[observed->n_replicas++]);
 }
 
 static void start_stacks_asker(void *data);
@@ -448,12 +430,13 @@ void local_stacks_done(struct local_stacks *stacks)
 static void on_stacks_answered(void *data)
 {
 	struct local_stacks *stacks = data;
+	struct local_replica *replica;
 
 	stacks_asker_read(stacks->asker, stacks->arena, &stacks->answers);
 	stacks_asker_free(TAKE(stacks->asker));
-	for (size_t i = 0; i < stacks->replicas->count; i++)
-		if (stacks->replicas->list[i]->is_asked)
-			local_replica_send_held(stacks->replicas->list[i]);
+	TAILQ_FOREACH (replica, &stacks->replicas->list, link)
+		if (replica->is_asked)
+			local_replica_send_held(replica);
 	start_stacks_asker(stacks);
 	stacks->on_kept(stacks->data);
 }
@@ -467,15 +450,17 @@ static void start_stacks_asker(void *data)
 		mem_new_array(stacks->replicas->count + 1, sizeof(*held));
 	size_t n_held = 0;
 
-	stacks->is_due = false;
-	for (size_t i = 0; !stacks->asker && i < stacks->replicas->count; i++) {
-		struct local_replica *replica = stacks->replicas->list[i];
+	struct local_replica *replica;
 
+	stacks->is_due = false;
+	if (stacks->asker)
+		return;
+	TAILQ_FOREACH (replica, &stacks->replicas->list, link) {
 		if (!replica->held_signal || replica->stage != LOCAL_RUNNING)
 			continue;
 		replica->is_asked = true;
-		held[n_held++] = (struct stacks_replica){replica->role, replica->index,
-							 replica->attempt, replica->pid};
+		held[n_held++] = (struct stacks_replica){replica->seen.role, replica->seen.index,
+							 replica->seen.attempt, replica->seen.pid};
 	}
 	if (n_held == 0)
 		return;

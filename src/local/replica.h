@@ -11,6 +11,7 @@
 #include "local/replica_output.h"
 #include "reconcile/plan.h"
 
+#include <sys/queue.h>
 #include <sys/types.h>
 
 enum local_stage {
@@ -20,30 +21,20 @@ enum local_stage {
 };
 
 struct local_replica {
-	char *role;
-	int index;
-	int attempt;
+	TAILQ_ENTRY(local_replica) link;
+	/* As its next observation has it; the texts are its own, except for the reason. */
+	struct observed_replica seen;
 	char *mark; /* the attempt's entry in its environment */
 	enum local_stage stage;
-	pid_t pid; /* 0: it could not be started */
-	struct child_exit child_exit; /* from LOCAL_LEFT on */
-	const char *reason; /* "OOMKilled", "StartFailed", or NULL */
-	char *message;
-	msec started_at;
-	msec ended_at;
-	msec stop_asked_at;
-	msec kill_at;
-	bool has_tensorflow; /* as in struct observed_replica … */
-	bool was_searched; /* … if it was looked for */
+	struct child_exit child_exit; /* from LOCAL_LEFT on; of no process if it did not start */
+	msec left_at; /* likewise */
+	bool was_searched; /* for TensorFlow */
 	int held_signal; /* to be sent when its stacks are kept; 0: none */
 	int had_signal; /* that others have sent it already; 0: none */
 	bool is_asked; /* for its stacks */
-	bool is_killed;
 	char *stop_file; /* is created when it is asked to exit */
 	int stopped_by; /* the signal that has stopped its process (SIGSTOP); 0: it is running */
 	bool has_escapees; /* set by the last check of our children */
-	char *log; /* path, or NULL */
-	char *gpus; /* "0,1", "none"; NULL: none are assigned to it */
 	struct replica_output *output; /* NULL once it has exited */
 	struct replica_output *error_output; /* of a separate stderr; NULL: there is none */
 };
@@ -74,9 +65,8 @@ void local_replica_kill(struct local_replica *replica, msec now);
 
 /* All of them. */
 struct local_replicas {
-	struct local_replica **list;
+	TAILQ_HEAD(, local_replica) list; /* in the order in which they were added */
 	size_t count;
-	size_t capacity;
 	bool is_unclear; /* set by the last check of our children */
 	int64_t oom_kills; /* how many OOM kills of the kernel's count are already attributed */
 };
@@ -84,7 +74,7 @@ struct local_replicas {
 void local_replicas_done(struct local_replicas *replicas);
 void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
 /* Removes an attempt that has exited; others stay. */
-void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica);
+void local_replicas_remove(struct local_replicas *replicas, struct local_replica *replica);
 
 /* NULL when there is none. */
 struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
