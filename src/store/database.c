@@ -31,18 +31,12 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
 			       "PRAGMA mmap_size = 0;"
 			       "PRAGMA temp_store = MEMORY;";
 
-struct statement {
-	struct database *database;
-	sqlite3_stmt *prepared; /* NULL before its first use */
-};
-
 struct database {
 	const struct database_design *design;
 	sqlite3 *connection;
 	char *path;
 	bool may_flush_later; /* the journal is a write-ahead log */
 	enum durability durability; /* of the following transactions */
-	struct statement *statements; /* by their number in the design */
 };
 
 /* Errors. */
@@ -97,95 +91,103 @@ static int execute(struct database *database, const char *statements, struct err
 	return 0;
 }
 
-static int prepare(struct database *database, const char *text, sqlite3_stmt **prepared,
+static int prepare(struct database *database, const char *text, sqlite3_stmt **ret_prepared,
 		   struct err *err)
 {
-	if (*prepared || sqlite3_prepare_v3(database->connection, text, -1,
-					    SQLITE_PREPARE_PERSISTENT, prepared, NULL) == SQLITE_OK)
+	if (sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT,
+			       ret_prepared, NULL) == SQLITE_OK)
 		return 0;
 	return set_database_error(database, err);
 }
 
+/* The connection keeps its prepared statements, which are few. */
+static int find_statement(struct database *database, const char *text, sqlite3_stmt **ret_statement,
+			  struct err *err)
+{
+	*ret_statement = NULL;
+	while ((*ret_statement = sqlite3_next_stmt(database->connection, *ret_statement)))
+		if (strcmp(sqlite3_sql(*ret_statement), text) == 0)
+			return 0;
+	return prepare(database, text, ret_statement, err);
+}
+
 /* Binding fails only by internal errors and for lack of memory: the run reports those. */
-static int bind_statement(struct database *database, size_t which, struct statement **ret_statement,
+static int bind_statement(struct database *database, const char *text, sqlite3_stmt **ret_statement,
 			  struct err *err, const char *values, va_list list)
 {
-	struct statement *statement = &database->statements[which];
-	int rc = prepare(database, database->design->statements[which], &statement->prepared, err);
+	int rc = find_statement(database, text, ret_statement, err);
 
 	for (int position = 1; rc == 0 && values[position - 1]; position++)
 		if (values[position - 1] == 't')
-			sqlite3_bind_text(statement->prepared, position, va_arg(list, const char *),
-					  -1, SQLITE_STATIC);
+			sqlite3_bind_text(*ret_statement, position, va_arg(list, const char *), -1,
+					  SQLITE_STATIC);
 		else
-			sqlite3_bind_int64(statement->prepared, position, va_arg(list, int64_t));
-	statement->database = database;
-	*ret_statement = statement;
+			sqlite3_bind_int64(*ret_statement, position, va_arg(list, int64_t));
 	return rc;
 }
 
-int database_statement(struct database *database, size_t which, struct statement **ret_statement,
+int database_statement(struct database *database, const char *text, sqlite3_stmt **ret_statement,
 		       struct err *err, const char *values, ...)
 {
 	va_list list;
 
 	va_start(list, values);
-	int rc = bind_statement(database, which, ret_statement, err, values, list);
+	int rc = bind_statement(database, text, ret_statement, err, values, list);
 
 	va_end(list);
 	return rc;
 }
 
-int statement_next(struct statement *statement, struct err *err)
+int statement_next(struct database *database, sqlite3_stmt *statement, struct err *err)
 {
-	switch (sqlite3_step(statement->prepared)) {
+	switch (sqlite3_step(statement)) {
 	case SQLITE_ROW:
 		return 1;
 	case SQLITE_DONE:
 		return 0;
 	case SQLITE_CONSTRAINT:
-		fail_by_system(statement->database, err);
+		fail_by_system(database, err);
 		return ERR_EXISTS;
 	default:
-		return set_database_error(statement->database, err);
+		return set_database_error(database, err);
 	}
 }
 
-const char *statement_text(struct statement *statement, int column)
+const char *statement_text(sqlite3_stmt *statement, int column)
 {
-	return (const char *) sqlite3_column_text(statement->prepared, column);
+	return (const char *) sqlite3_column_text(statement, column);
 }
 
-int64_t statement_integer(struct statement *statement, int column)
+int64_t statement_integer(sqlite3_stmt *statement, int column)
 {
-	return sqlite3_column_int64(statement->prepared, column);
+	return sqlite3_column_int64(statement, column);
 }
 
-void statement_finish(struct statement *statement)
+void statement_finish(sqlite3_stmt *statement)
 {
-	sqlite3_reset(statement->prepared);
-	sqlite3_clear_bindings(statement->prepared);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
 }
 
-int database_run(struct database *database, size_t which, int64_t ret_row[2], struct err *err,
+int database_run(struct database *database, const char *text, int64_t ret_row[2], struct err *err,
 		 const char *values, ...)
 {
-	struct statement *statement;
+	sqlite3_stmt *statement;
 	va_list list;
 
 	va_start(list, values);
-	int rc = bind_statement(database, which, &statement, err, values, list);
+	int rc = bind_statement(database, text, &statement, err, values, list);
 
 	va_end(list);
 	if (rc < 0)
 		return rc;
-	rc = statement_next(statement, err);
+	rc = statement_next(database, statement, err);
 	bool has_row = rc == 1;
 
 	for (int column = 0; has_row && column < 2; column++)
 		ret_row[column] = statement_integer(statement, column);
 	if (has_row)
-		rc = statement_next(statement, err);
+		rc = statement_next(database, statement, err);
 	statement_finish(statement);
 	return rc == 0 ? has_row : rc;
 }
@@ -232,10 +234,7 @@ static struct database *new_database(const struct database_design *design, char 
 	struct database *database = mem_new(sizeof(*database));
 
 	*database = (struct database){
-		.design = design,
-		.path = take_path,
-		.durability = AT_ONCE, /* as in `settings` */
-		.statements = mem_new_array(design->n_statements, sizeof(struct statement)),
+		.design = design, .path = take_path, .durability = AT_ONCE, /* as in `settings` */
 	};
 	return database;
 }
@@ -244,10 +243,10 @@ void database_free(struct database *database)
 {
 	if (!database)
 		return;
-	for (size_t i = 0; i < database->design->n_statements; i++)
-		sqlite3_finalize(database->statements[i].prepared);
+	for (sqlite3_stmt *statement;
+	     database->connection && (statement = sqlite3_next_stmt(database->connection, NULL));)
+		sqlite3_finalize(statement);
 	sqlite3_close(database->connection);
-	free(database->statements);
 	free(database->path);
 	free(database);
 }

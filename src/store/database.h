@@ -9,13 +9,11 @@
 #include "base/err.h"
 #include "base/own.h"
 
-/* The design of a file: its name, its tables, and its statements. */
+/* The design of a file: its name and its tables. */
 struct database_design {
 	const char *file_name;
 	int format; /* of the tables; a file with a higher one is rejected */
 	const char *schema; /* statements that create the tables of a new file */
-	const char *const *statements; /* texts, by the number that database_statement gets */
-	size_t n_statements;
 };
 
 struct database;
@@ -44,24 +42,26 @@ int database_begin(struct database *database, enum durability durability, struct
  * error of the commit. */
 int database_end(struct database *database, int rc, struct err *err) MUST_USE;
 
-/* A statement of the design, prepared on its first use. Finish it after each run. `values` are
- * those of its parameters, a letter for each: "t" for a const char *, borrowed until the run is
- * finished (NULL is null), "i" for an int64_t. */
-struct statement;
-int database_statement(struct database *database, size_t which, struct statement **ret_statement,
-		       struct err *err, const char *values, ...) MUST_USE;
+/* A statement, prepared when its text is first used. Finish it after each run. `values` are those
+ * of its parameters, a letter for each: "t" for a const char *, borrowed until the run is finished
+ * (NULL is null), "i" for an int64_t. */
+struct sqlite3_stmt;
+int database_statement(struct database *database, const char *text,
+		       struct sqlite3_stmt **ret_statement, struct err *err, const char *values,
+		       ...) MUST_USE;
 
 /* Advances to the next row: 1: there is one, 0: there is none left, ERR_EXISTS: a UNIQUE constraint
  * rejects it, or another error. A change is done only when this has returned 0. */
-int statement_next(struct statement *statement, struct err *err) MUST_USE;
+int statement_next(struct database *database, struct sqlite3_stmt *statement,
+		   struct err *err) MUST_USE;
 /* Columns of the row, counted from 0. The text is borrowed until the next call. */
-const char *statement_text(struct statement *statement, int column);
-int64_t statement_integer(struct statement *statement, int column);
+const char *statement_text(struct sqlite3_stmt *statement, int column);
+int64_t statement_integer(struct sqlite3_stmt *statement, int column);
 
 /* Finishes the run, so that it holds no lock and no borrowed text. */
-void statement_finish(struct statement *statement);
+void statement_finish(struct sqlite3_stmt *statement);
 
 /* Runs a statement, and finishes it. 1: it returned a row, which begins with these two whole
  * numbers; 0: none; or an error as above. */
-int database_run(struct database *database, size_t which, int64_t ret_row[2], struct err *err,
+int database_run(struct database *database, const char *text, int64_t ret_row[2], struct err *err,
 		 const char *values, ...) MUST_USE;

@@ -14,26 +14,10 @@
 
 #include <string.h>
 
-/* The statements for muster.db, by number; their texts are below. */
-enum statement_number {
-	CREATE_JOB,
-	CREATE_BODY,
-	GET,
-	CHANGE_JOB,
-	CHANGE_BODY,
-	IS_THERE,
-	REMOVE_JOB,
-	REMOVE_BODY,
-	REMEMBER_VERSION,
-	LIST_SUMMARIES,
-	LIST_ALL,
-	LIST_CLAIMED,
-	LIST_CLAIMS,
-	CLAIM,
-	RELEASE,
-	RELEASE_OF_JOB,
-	STATEMENT_COUNT,
-};
+/* The claims of one owner, of one kind or of all. */
+#define RELEASE "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2"
+/* Of every statement that reads jobs, in the order of read_job_row. */
+#define JOB_COLUMNS "name, uid, version, created, summary, supervisor"
 
 /* Claims, in the same file. */
 
@@ -51,13 +35,14 @@ static struct database *database_of_claims(struct claims *claims)
 static int read_claimed(struct database *database, const struct claim_request *request,
 			bool *is_claimed, struct err *err)
 {
-	struct statement *row;
-	int rc = database_statement(database, LIST_CLAIMED, &row, err, "tii", request->kind,
-				    (int64_t) request->low, (int64_t) request->high);
+	struct sqlite3_stmt *row;
+	int rc = database_statement(
+		database, "SELECT number FROM claims WHERE kind = ? AND number BETWEEN ? AND ?",
+		&row, err, "tii", request->kind, (int64_t) request->low, (int64_t) request->high);
 
 	if (rc < 0)
 		return rc;
-	while ((rc = statement_next(row, err)) == 1)
+	while ((rc = statement_next(database, row, err)) == 1)
 		is_claimed[statement_integer(row, 0) - request->low] = true;
 	statement_finish(row);
 	return rc;
@@ -66,7 +51,8 @@ static int read_claimed(struct database *database, const struct claim_request *r
 static int insert_claim(struct database *database, const char *kind, const char *owner_uid,
 			int number, struct err *err)
 {
-	int rc = database_run(database, CLAIM, NULL, err, "tit", kind, (int64_t) number, owner_uid);
+	int rc = database_run(database, "INSERT INTO claims (kind, number, owner) VALUES (?, ?, ?)",
+			      NULL, err, "tit", kind, (int64_t) number, owner_uid);
 
 	return rc == ERR_EXISTS
 		       ? err_set(err, ERR_CONFLICT, "%s %d is held by another job", kind, number)
@@ -129,14 +115,19 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 static int sqlite_list_claims(struct claims *claims, const char *kind, struct claim_list *ret_list,
 			      struct err *err)
 {
+	struct database *database = database_of_claims(claims);
 	struct claim_list list CLEANUP(claim_list_done) = {0};
 	size_t capacity = 0;
-	struct statement *row;
-	int rc = database_statement(database_of_claims(claims), LIST_CLAIMS, &row, err, "t", kind);
+	struct sqlite3_stmt *row;
+	int rc = database_statement(
+		database,
+		"SELECT number, owner, name FROM claims LEFT JOIN jobs ON uid = owner"
+		" WHERE kind = ? ORDER BY number",
+		&row, err, "t", kind);
 
 	if (rc < 0)
 		return rc;
-	while ((rc = statement_next(row, err)) == 1) {
+	while ((rc = statement_next(database, row, err)) == 1) {
 		mem_grow(&list.list, &capacity, list.count, sizeof(*list.list));
 		list.list[list.count++] = (struct claim){
 			.number = (int) statement_integer(row, 0),
@@ -183,41 +174,10 @@ static const char schema[] =
 	"CREATE TABLE removed (last_version INTEGER NOT NULL);"
 	"INSERT INTO removed VALUES (0)";
 
-/* Columns of every statement that reads jobs, in the order of read_job_row. */
-#define JOB_COLUMNS "name, uid, version, created, summary, supervisor"
-
-static const char *const statement_texts[STATEMENT_COUNT] = {
-	[CREATE_JOB] = "INSERT INTO jobs (name, uid, version, created, summary, supervisor)"
-		       " SELECT ?, ?, last_version + 1, ?, ?, ? FROM removed RETURNING id, version",
-	[CREATE_BODY] = "INSERT INTO bodies (id, document, status) VALUES (?, ?, ?)",
-	[GET] = "SELECT " JOB_COLUMNS ", document, status FROM jobs JOIN bodies USING (id)"
-		" WHERE name = ?",
-	[CHANGE_JOB] = "UPDATE jobs SET version = version + 1, summary = coalesce(?3, summary),"
-		       " supervisor = coalesce(?4, supervisor)"
-		       " WHERE name = ?1 AND version = ?2 RETURNING id, version",
-	[CHANGE_BODY] = "UPDATE bodies SET document = coalesce(?2, document),"
-			" status = coalesce(?3, status) WHERE id = ?1",
-	[IS_THERE] = "SELECT id, version FROM jobs WHERE name = ?",
-	[REMOVE_JOB] = "DELETE FROM jobs WHERE name = ? AND uid = ? RETURNING id, version",
-	[REMOVE_BODY] = "DELETE FROM bodies WHERE id = ?",
-	[REMEMBER_VERSION] = "UPDATE removed SET last_version = max(last_version, ?)",
-	[LIST_SUMMARIES] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
-	[LIST_ALL] = "SELECT " JOB_COLUMNS ", document, status FROM jobs JOIN bodies USING (id)"
-		     " ORDER BY id",
-	[LIST_CLAIMED] = "SELECT number FROM claims WHERE kind = ? AND number BETWEEN ? AND ?",
-	[LIST_CLAIMS] = "SELECT number, owner, name FROM claims LEFT JOIN jobs ON uid = owner"
-			" WHERE kind = ? ORDER BY number",
-	[CLAIM] = "INSERT INTO claims (kind, number, owner) VALUES (?, ?, ?)",
-	[RELEASE] = "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2",
-	[RELEASE_OF_JOB] = "DELETE FROM claims WHERE owner = (SELECT uid FROM jobs WHERE id = ?)",
-};
-
 static const struct database_design design = {
 	.file_name = "muster.db",
 	.format = 1,
 	.schema = schema,
-	.statements = statement_texts,
-	.n_statements = STATEMENT_COUNT,
 };
 
 struct sqlite_store {
@@ -233,14 +193,22 @@ static struct database *database_of(struct store *store)
 
 /* Records. */
 
-static void read_job_row(struct statement *row, struct store_record *record)
+/* The parts that were not requested are NULL. */
+static void read_job_row(struct sqlite3_stmt *row, enum store_parts parts,
+			 struct store_record *record)
 {
+	*record = (struct store_record){0};
 	record->name = mem_copy_text(statement_text(row, 0));
 	record->uid = mem_copy_text(statement_text(row, 1));
 	record->version = statement_integer(row, 2);
 	record->created = statement_integer(row, 3);
-	record->summary = mem_copy_text(statement_text(row, 4));
+	if (parts & STORE_SUMMARY)
+		record->summary = mem_copy_text(statement_text(row, 4));
 	record->supervisor = mem_copy_text(statement_text(row, 5));
+	if (parts & STORE_DOCUMENT)
+		record->document = mem_copy_text(statement_text(row, 6));
+	if (parts & STORE_STATUS)
+		record->status = mem_copy_text(statement_text(row, 7));
 }
 
 /* Statements of single jobs return (id, version). */
@@ -249,31 +217,20 @@ static int insert_job(struct database *database, const struct store_record *reco
 		      int64_t *ret_version, struct err *err)
 {
 	int64_t row[2] = {0};
-	int rc = database_run(database, CREATE_JOB, row, err, "ttitt", record->name, record->uid,
-			      (int64_t) record->created, record->summary, record->supervisor);
+	int rc = database_run(
+		database,
+		"INSERT INTO jobs (name, uid, version, created, summary, supervisor)"
+		" SELECT ?, ?, last_version + 1, ?, ?, ? FROM removed RETURNING id, version",
+		row, err, "ttitt", record->name, record->uid, (int64_t) record->created,
+		record->summary, record->supervisor);
 
 	if (rc == ERR_EXISTS)
 		return err_set(err, ERR_EXISTS, "a job named '%s' already exists", record->name);
 	if (rc <= 0)
 		return rc < 0 ? rc : ERR_NOT_FOUND;
 	*ret_version = row[1];
-	return database_run(database, CREATE_BODY, NULL, err, "itt", row[0], record->document,
-			    record->status);
-}
-
-static int sqlite_create(struct store *store, const struct store_record *record,
-			 int64_t *ret_version, struct err *err)
-{
-	struct database *database = database_of(store);
-	int64_t version = 0;
-	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
-
-	if (rc == 0)
-		rc = insert_job(database, record, &version, err);
-	rc = database_end(database, rc, err);
-	if (rc == 0)
-		*ret_version = version;
-	return rc;
+	return database_run(database, "INSERT INTO bodies (id, document, status) VALUES (?, ?, ?)",
+			    NULL, err, "itt", row[0], record->document, record->status);
 }
 
 static int fail_not_found(const char *name, struct err *err)
@@ -284,17 +241,19 @@ static int fail_not_found(const char *name, struct err *err)
 static int sqlite_get(struct store *store, const char *name, struct store_record *ret_record,
 		      struct err *err)
 {
-	struct statement *row;
-	int rc = database_statement(database_of(store), GET, &row, err, "t", name);
+	struct database *database = database_of(store);
+	struct sqlite3_stmt *row;
+	int rc = database_statement(database,
+				    "SELECT " JOB_COLUMNS
+				    ", document, status FROM jobs JOIN bodies USING (id)"
+				    " WHERE name = ?",
+				    &row, err, "t", name);
 
 	if (rc < 0)
 		return rc;
-	rc = statement_next(row, err);
-	if (rc == 1) {
-		read_job_row(row, ret_record);
-		ret_record->document = mem_copy_text(statement_text(row, 6));
-		ret_record->status = mem_copy_text(statement_text(row, 7));
-	}
+	rc = statement_next(database, row, err);
+	if (rc == 1)
+		read_job_row(row, STORE_ALL, ret_record);
 	statement_finish(row);
 	return rc == 0 ? fail_not_found(name, err) : rc == 1 ? 0 : rc;
 }
@@ -303,7 +262,8 @@ static int sqlite_get(struct store *store, const char *name, struct store_record
 static int fail_not_changed(struct database *database, const char *name, struct err *err)
 {
 	int64_t row[2];
-	int rc = database_run(database, IS_THERE, row, err, "t", name);
+	int rc = database_run(database, "SELECT id, version FROM jobs WHERE name = ?", row, err,
+			      "t", name);
 
 	if (rc == 0)
 		return fail_not_found(name, err);
@@ -314,18 +274,27 @@ static int update_job(struct database *database, const char *name, int64_t versi
 		      const struct store_change *change, int64_t *ret_version, struct err *err)
 {
 	int64_t row[2] = {0};
-	int rc = database_run(database, CHANGE_JOB, row, err, "titt", name, version,
-			      change->summary, change->supervisor);
+	int rc = database_run(
+		database,
+		"UPDATE jobs SET version = version + 1, summary = coalesce(?3, summary),"
+		" supervisor = coalesce(?4, supervisor)"
+		" WHERE name = ?1 AND version = ?2 RETURNING id, version",
+		row, err, "titt", name, version, change->summary, change->supervisor);
 
 	if (rc <= 0)
 		return rc < 0 ? rc : fail_not_changed(database, name, err);
 	rc = 0;
 	*ret_version = row[1];
 	if (change->document || change->status)
-		rc = database_run(database, CHANGE_BODY, NULL, err, "itt", row[0], change->document,
-				  change->status);
+		rc = database_run(database,
+				  "UPDATE bodies SET document = coalesce(?2, document),"
+				  " status = coalesce(?3, status) WHERE id = ?1",
+				  NULL, err, "itt", row[0], change->document, change->status);
 	if (rc == 0 && change->supervisor && !*change->supervisor)
-		rc = database_run(database, RELEASE_OF_JOB, NULL, err, "i", row[0]);
+		rc = database_run(
+			database,
+			"DELETE FROM claims WHERE owner = (SELECT uid FROM jobs WHERE id = ?)",
+			NULL, err, "i", row[0]);
 	return rc;
 }
 
@@ -347,15 +316,19 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 static int delete_job(struct database *database, const char *name, const char *uid, struct err *err)
 {
 	int64_t row[2] = {0};
-	int rc = database_run(database, REMOVE_JOB, row, err, "tt", name, uid);
+	int rc = database_run(database,
+			      "DELETE FROM jobs WHERE name = ? AND uid = ? RETURNING id, version",
+			      row, err, "tt", name, uid);
 
 	if (rc <= 0)
 		return rc < 0 ? rc : fail_not_found(name, err);
-	rc = database_run(database, REMOVE_BODY, NULL, err, "i", row[0]);
+	rc = database_run(database, "DELETE FROM bodies WHERE id = ?", NULL, err, "i", row[0]);
 	if (rc == 0)
 		rc = database_run(database, RELEASE, NULL, err, "tt", NULL, uid);
 	if (rc == 0)
-		rc = database_run(database, REMEMBER_VERSION, NULL, err, "i", row[1]);
+		rc = database_run(database,
+				  "UPDATE removed SET last_version = max(last_version, ?)", NULL,
+				  err, "i", row[1]);
 	return rc;
 }
 
@@ -376,7 +349,7 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 	int64_t version = 0;
 	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
 
-	if (rc == 0)
+	if (rc == 0 && old_name)
 		rc = delete_job(database, old_name, old_uid, err);
 	if (rc == 0)
 		rc = insert_job(database, record, &version, err);
@@ -386,23 +359,10 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 	return rc;
 }
 
-/* Appends the row that was read; the parts that were not requested stay NULL. */
-static void append_record_row(struct statement *row, enum store_parts parts,
-			      struct store_list *list, size_t *capacity)
+static int sqlite_create(struct store *store, const struct store_record *record,
+			 int64_t *ret_version, struct err *err)
 {
-	mem_grow(&list->records, capacity, list->count, sizeof(*list->records));
-	struct store_record *record = &list->records[list->count++];
-
-	*record = (struct store_record){0};
-	read_job_row(row, record);
-	if (!(parts & STORE_SUMMARY)) {
-		free(record->summary);
-		record->summary = NULL;
-	}
-	if (parts & STORE_DOCUMENT)
-		record->document = mem_copy_text(statement_text(row, 6));
-	if (parts & STORE_STATUS)
-		record->status = mem_copy_text(statement_text(row, 7));
+	return sqlite_replace(store, NULL, NULL, record, ret_version, err);
 }
 
 static int sqlite_list(struct store *store, enum store_parts parts, struct store_list *ret_list,
@@ -411,14 +371,21 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	bool needs_bodies = parts & (STORE_DOCUMENT | STORE_STATUS);
 	struct store_list list CLEANUP(store_list_done) = {0};
 	size_t capacity = 0;
-	struct statement *row;
-	int rc = database_statement(database_of(store), needs_bodies ? LIST_ALL : LIST_SUMMARIES,
+	struct sqlite3_stmt *row;
+	struct database *database = database_of(store);
+	int rc = database_statement(database,
+				    needs_bodies ? "SELECT " JOB_COLUMNS
+						   ", document, status FROM jobs"
+						   " JOIN bodies USING (id) ORDER BY id"
+						 : "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
 				    &row, err, "");
 
 	if (rc < 0)
 		return rc;
-	while ((rc = statement_next(row, err)) == 1)
-		append_record_row(row, parts, &list, &capacity);
+	while ((rc = statement_next(database, row, err)) == 1) {
+		mem_grow(&list.records, &capacity, list.count, sizeof(*list.records));
+		read_job_row(row, parts, &list.records[list.count++]);
+	}
 	statement_finish(row);
 	if (rc < 0)
 		return rc;
