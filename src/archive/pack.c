@@ -50,17 +50,6 @@ static int set_format(struct archive *writer, enum archive_format format)
 	return archive_write_set_format_gnutar(writer);
 }
 
-static int open_writer(struct archive_pack *pack, struct err *err)
-{
-	pack->writer = archive_or_end(archive_write_new());
-	if (set_format(pack->writer, pack->packing.format) < ARCHIVE_OK ||
-	    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
-	    archive_write_open2(pack->writer, pack, NULL, append_packed_bytes, NULL, NULL) <
-		    ARCHIVE_OK)
-		return archive_set_err(err, pack->writer, "pack", pack->packing.name);
-	return 0;
-}
-
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -92,8 +81,12 @@ int archive_pack_new(const struct archive_packing *packing, struct archive_pack 
 	pack->fd = -1;
 	int rc = open_walk(pack, packing->path, err);
 
-	if (!rc)
-		rc = open_writer(pack, err);
+	pack->writer = archive_or_end(archive_write_new());
+	if (!rc && (set_format(pack->writer, packing->format) < ARCHIVE_OK ||
+		    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
+		    archive_write_open2(pack->writer, pack, NULL, append_packed_bytes, NULL, NULL) <
+			    ARCHIVE_OK))
+		rc = archive_set_err(err, pack->writer, "pack", packing->name);
 	if (rc < 0) {
 		archive_pack_free(pack);
 		return rc;

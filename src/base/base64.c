@@ -5,25 +5,23 @@
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* Up to three bytes as four letters. */
-static void add_group(struct text *text, const unsigned char *bytes, size_t len)
-{
-	uint32_t group = (uint32_t) bytes[0] << 16;
-
-	if (len > 1)
-		group |= (uint32_t) bytes[1] << 8;
-	if (len > 2)
-		group |= bytes[2];
-	text_add_char(text, standard[group >> 18]);
-	text_add_char(text, standard[group >> 12 & 63]);
-	text_add_char(text, len > 1 ? standard[group >> 6 & 63] : '=');
-	text_add_char(text, len > 2 ? standard[group & 63] : '=');
-}
-
 void base64_add(struct text *text, const void *bytes, size_t len)
 {
-	for (size_t i = 0; i < len; i += 3)
-		add_group(text, (const unsigned char *) bytes + i, len - i);
+	/* Up to three bytes are four letters. */
+	for (size_t i = 0; i < len; i += 3) {
+		const unsigned char *at = (const unsigned char *) bytes + i;
+		size_t left = len - i;
+		uint32_t group = (uint32_t) at[0] << 16;
+
+		if (left > 1)
+			group |= (uint32_t) at[1] << 8;
+		if (left > 2)
+			group |= at[2];
+		text_add_char(text, standard[group >> 18]);
+		text_add_char(text, standard[group >> 12 & 63]);
+		text_add_char(text, left > 1 ? standard[group >> 6 & 63] : '=');
+		text_add_char(text, left > 2 ? standard[group & 63] : '=');
+	}
 }
 
 static int read_alphabet(const char *alphabet, bool is_padded, const char *text, size_t len,

@@ -196,22 +196,6 @@ static void add_string(struct text *text, const char *string)
 	text_add_char(text, '"');
 }
 
-static void add_scalar(struct text *text, const struct json *value)
-{
-	enum json_type type = json_type_of(value);
-
-	if (type == JSON_BOOL)
-		text_add(text, json_as_bool(value, false) ? "true" : "false");
-	else if (type == JSON_INTEGER)
-		text_addf(text, "%" PRId64, json_as_integer(value, 0));
-	else if (type == JSON_REAL)
-		text_add_real(text, json_as_real(value, 0));
-	else if (type == JSON_STRING)
-		add_string(text, json_as_string(value, ""));
-	else
-		text_add(text, "null");
-}
-
 /* `depth` counts the levels of indentation; COMPACT for none and no line feeds. */
 #define COMPACT (-1)
 
@@ -250,10 +234,19 @@ static void add_members(struct text *text, const struct json *value, bool is_obj
 
 static void add_json_value(struct text *text, const struct json *value, int depth)
 {
-	bool is_object = json_is(value, JSON_OBJECT);
+	enum json_type type = json_type_of(value);
+	bool is_object = type == JSON_OBJECT;
 
-	if (!is_object && !json_is(value, JSON_ARRAY))
-		add_scalar(text, value);
+	if (type == JSON_BOOL)
+		text_add(text, json_as_bool(value, false) ? "true" : "false");
+	else if (type == JSON_INTEGER)
+		text_addf(text, "%" PRId64, json_as_integer(value, 0));
+	else if (type == JSON_REAL)
+		text_add_real(text, json_as_real(value, 0));
+	else if (type == JSON_STRING)
+		add_string(text, json_as_string(value, ""));
+	else if (!is_object && type != JSON_ARRAY)
+		text_add(text, "null");
 	else if (json_count(value) == 0)
 		text_add(text, is_object ? "{}" : "[]");
 	else

@@ -500,42 +500,30 @@ static void emit_scalar(yaml_emitter_t *emitter, const char *text, yaml_scalar_s
 					  (int) strlen(text), 1, 1, style));
 }
 
-static void emit_value(yaml_emitter_t *emitter, const struct json *value);
-
-static void emit_list(yaml_emitter_t *emitter, const struct json *list)
-{
-	yaml_event_t event;
-
-	emit(emitter, &event,
-	     yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
-						  YAML_BLOCK_SEQUENCE_STYLE));
-	for (size_t i = 0; i < json_count(list); i++)
-		emit_value(emitter, json_at(list, i));
-	emit(emitter, &event, yaml_sequence_end_event_initialize(&event));
-}
-
-static void emit_map(yaml_emitter_t *emitter, const struct json *map)
-{
-	const char *key = NULL;
-	struct json *value;
-	yaml_event_t event;
-
-	emit(emitter, &event,
-	     yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
-	while (json_next(map, &key, &value)) {
-		emit_scalar(emitter, key,
-			    has_line_break(key) ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : style_of(key));
-		emit_value(emitter, value);
-	}
-	emit(emitter, &event, yaml_mapping_end_event_initialize(&event));
-}
-
 static void emit_value(yaml_emitter_t *emitter, const struct json *value)
 {
+	const char *key = NULL;
+	struct json *member;
+	yaml_event_t event;
+
 	if (json_is(value, JSON_ARRAY)) {
-		emit_list(emitter, value);
+		emit(emitter, &event,
+		     yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+							  YAML_BLOCK_SEQUENCE_STYLE));
+		for (size_t i = 0; i < json_count(value); i++)
+			emit_value(emitter, json_at(value, i));
+		emit(emitter, &event, yaml_sequence_end_event_initialize(&event));
 	} else if (json_is(value, JSON_OBJECT)) {
-		emit_map(emitter, value);
+		emit(emitter, &event,
+		     yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+							 YAML_BLOCK_MAPPING_STYLE));
+		while (json_next(value, &key, &member)) {
+			emit_scalar(emitter, key,
+				    has_line_break(key) ? YAML_DOUBLE_QUOTED_SCALAR_STYLE
+							: style_of(key));
+			emit_value(emitter, member);
+		}
+		emit(emitter, &event, yaml_mapping_end_event_initialize(&event));
 	} else if (json_is(value, JSON_STRING)) {
 		const char *string = json_as_string(value, "");
 

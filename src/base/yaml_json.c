@@ -30,8 +30,11 @@ static void skip(struct walker *walker, const char *bytes)
 		advance_json_walker(walker);
 }
 
-static void skip_string(struct walker *walker)
+static struct node *string_node(struct walker *walker, const char *text)
 {
+	struct node *node = yaml_node_new(walker->arena, NODE_SCALAR, walker->place);
+
+	node->text = arena_copy_text(walker->arena, text);
 	advance_json_walker(walker);
 	while (*walker->at != '"') {
 		if (*walker->at == '\\')
@@ -39,27 +42,6 @@ static void skip_string(struct walker *walker)
 		advance_json_walker(walker);
 	}
 	advance_json_walker(walker);
-}
-
-static struct node *string_node(struct walker *walker, const char *text)
-{
-	struct node *node = yaml_node_new(walker->arena, NODE_SCALAR, walker->place);
-
-	node->text = arena_copy_text(walker->arena, text);
-	skip_string(walker);
-	return node;
-}
-
-/* A number, true, false or null. */
-static struct node *word_node(struct walker *walker)
-{
-	struct node *node = yaml_node_new(walker->arena, NODE_SCALAR, walker->place);
-	const char *begin = walker->at;
-
-	while (walker->at < walker->end && !strchr(",]} \t\r\n", *walker->at))
-		advance_json_walker(walker);
-	node->text = arena_format(walker->arena, "%.*s", (int) (walker->at - begin), begin);
-	node->is_plain = true;
 	return node;
 }
 
@@ -105,7 +87,15 @@ static struct node *value_node(struct walker *walker, const struct json *value)
 		return array_node(walker, value);
 	if (json_is(value, JSON_STRING))
 		return string_node(walker, json_as_string(value, ""));
-	return word_node(walker);
+	/* A number, true, false or null. */
+	struct node *node = yaml_node_new(walker->arena, NODE_SCALAR, walker->place);
+	const char *begin = walker->at;
+
+	while (walker->at < walker->end && !strchr(",]} \t\r\n", *walker->at))
+		advance_json_walker(walker);
+	node->text = arena_format(walker->arena, "%.*s", (int) (walker->at - begin), begin);
+	node->is_plain = true;
+	return node;
 }
 
 struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,

@@ -89,14 +89,6 @@ static char *join_targets(const struct check *check, bool are_workers, struct ar
 	return arena_copy_text(arena, text_of(&text));
 }
 
-static void add_probe(struct words *words, const struct check *check,
-		      const struct check_programs *programs, msec patience)
-{
-	add(words, "--", program_of_replica(check, programs), "check", "probe", "--servers",
-	    join_targets(check, false, words->arena), "--timeout",
-	    arena_format(words->arena, "%llds", (long long) msec_to_whole_seconds(patience)), NULL);
-}
-
 /* Clients of running servers: ours, or remote ones. */
 static void add_clients(struct words *words, const struct check *check,
 			const struct check_programs *programs)
@@ -149,6 +141,8 @@ char **check_command(const struct check *check, enum check_job job,
 {
 	const struct check_request *request = &check->request;
 	struct words words = {.arena = arena};
+	msec patience =
+		job == CHECK_PROBE_JOB ? request->timeout / SILENT_TASKS : ROLL_CALL_PATIENCE;
 
 	add(&words, programs->muster, "run", NULL);
 	add_place(&words, request);
@@ -162,9 +156,10 @@ char **check_command(const struct check *check, enum check_job job,
 	else if (job == CHECK_MODEL_JOB)
 		add_model(&words, check, programs);
 	else
-		add_probe(&words, check, programs,
-			  job == CHECK_PROBE_JOB ? request->timeout / SILENT_TASKS
-						 : ROLL_CALL_PATIENCE);
+		add(&words, "--", program_of_replica(check, programs), "check", "probe",
+		    "--servers", join_targets(check, false, arena), "--timeout",
+		    arena_format(arena, "%llds", (long long) msec_to_whole_seconds(patience)),
+		    NULL);
 	return words.list;
 }
 

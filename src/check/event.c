@@ -283,22 +283,6 @@ static void store_check_failure(struct check *check, struct check_job_record *re
 	record->could_not_start = text_equals(failure->reason, FAILURE_START_FAILED);
 }
 
-/* A server that another process stopped exits with code 0, which the job counts as no failure. */
-static void store_early_replica_exit(struct check *check, struct check_job_record *record,
-				     const struct status *status)
-{
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-
-		if (replica->state != REPLICA_SUCCEEDED || record->failure)
-			continue;
-		record->failed = arena_format(check->arena, "%s-%d", replica->role, replica->index);
-		record->failure =
-			arena_format(check->arena, "%s was stopped from outside", record->failed);
-		record->failed_at = check_instant_of(check, replica->end_time);
-	}
-}
-
 void check_record_failure(struct check *check, enum check_job job, const struct status *status,
 			  bool was_wanted)
 {
@@ -307,6 +291,18 @@ void check_record_failure(struct check *check, enum check_job job, const struct 
 
 	if (failure && (has_role(failure) || was_wanted))
 		store_check_failure(check, record, failure);
-	else if (job == CHECK_SERVERS_JOB)
-		store_early_replica_exit(check, record, status);
+	if (failure || job != CHECK_SERVERS_JOB)
+		return;
+	/* A server that another process stopped exits with code 0, which the job counts as no
+	 * failure. */
+	for (size_t i = 0; i < status->n_replicas && !record->failure; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		if (replica->state != REPLICA_SUCCEEDED)
+			continue;
+		record->failed = arena_format(check->arena, "%s-%d", replica->role, replica->index);
+		record->failure =
+			arena_format(check->arena, "%s was stopped from outside", record->failed);
+		record->failed_at = check_instant_of(check, replica->end_time);
+	}
 }

@@ -140,18 +140,6 @@ static bool is_in_background(const struct job_child *child)
 	return child->jobs->check->request.is_setup_only && child->job == CHECK_SERVERS_JOB;
 }
 
-/* A `muster run -d` ends soon by itself; only then it is known whether there is a job to stop. */
-static void ask_to_end(struct job_child *child)
-{
-	if (child->was_asked || (is_in_background(child) && !child->follows))
-		return;
-	child->was_asked = true;
-	if (child->follows && !is_on_cluster(child->jobs))
-		end_in_background(child->jobs, child->job);
-	else
-		check_child_terminate(child->child, loop_monotonic_now());
-}
-
 /* Reads the status of a job's record; false: none (yet). */
 static bool read_check_job_status(struct check_jobs *jobs, enum check_job job, struct arena *arena,
 				  struct status *ret_status)
@@ -161,17 +149,6 @@ static bool read_check_job_status(struct check_jobs *jobs, enum check_job job, s
 
 	return client->functions->get(client, jobs->check->jobs[job].name, &object, NULL) == 0 &&
 	       status_read(json_get(object, "status"), arena, ret_status, NULL) == 0;
-}
-
-static void end_job(struct job_child *child, int exit_code)
-{
-	struct check_jobs *jobs = child->jobs;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-	bool has_status = read_check_job_status(jobs, child->job, arena, &status);
-
-	check_job_ended(jobs->check, child->job, exit_code, has_status ? &status : NULL,
-			loop_monotonic_now());
 }
 
 static struct job_child *find_child(struct check_jobs *jobs, pid_t pid)
@@ -209,7 +186,12 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 	}
 	if (child->follows && !child->was_asked)
 		end_in_background(jobs, child->job);
-	end_job(child, exit_code);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	bool has_status = read_check_job_status(jobs, child->job, arena, &status);
+
+	check_job_ended(jobs->check, child->job, exit_code, has_status ? &status : NULL,
+			loop_monotonic_now());
 }
 
 /* Operations on all jobs. */
@@ -236,8 +218,16 @@ void check_jobs_serve(struct check_jobs *jobs)
 
 		if (is_wanted && !jobs->check->jobs[job].has_started)
 			start_job(child);
-		if (!is_wanted && child->child)
-			ask_to_end(child);
+		/* A `muster run -d` ends soon by itself; only then it is known whether there is a
+		 * job to stop. */
+		if (is_wanted || !child->child || child->was_asked ||
+		    (is_in_background(child) && !child->follows))
+			continue;
+		child->was_asked = true;
+		if (child->follows && !is_on_cluster(jobs))
+			end_in_background(jobs, job);
+		else
+			check_child_terminate(child->child, loop_monotonic_now());
 	}
 }
 
@@ -269,21 +259,6 @@ void check_jobs_speed_up(struct check_jobs *jobs)
 	signal_all(jobs, is_on_cluster(jobs) ? SIGINT : SIGKILL);
 }
 
-/* Of each replica on this machine. */
-static void record_stopped(struct check *check, enum check_job job, const struct status *status)
-{
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-
-		if (replica->state != REPLICA_RUNNING || replica->pid <= 0)
-			continue;
-		char *name CLEANUP(mem_free_text) =
-			mem_format("%s-%d", replica->role, replica->index);
-
-		check_record_stopped(check, job, name, process_is_stopped((pid_t) replica->pid));
-	}
-}
-
 /* Called before a step is given up: a paused process cannot answer. */
 void check_jobs_find_stopped(struct check_jobs *jobs)
 {
@@ -292,8 +267,18 @@ void check_jobs_find_stopped(struct check_jobs *jobs)
 		struct job_child *child = &jobs->children[job];
 		struct status status;
 
-		if (child->child && read_check_job_status(jobs, job, arena, &status))
-			record_stopped(jobs->check, job, &status);
+		if (!child->child || !read_check_job_status(jobs, job, arena, &status))
+			continue;
+		/* Of each replica on this machine. */
+		for (size_t i = 0; i < status.n_replicas; i++) {
+			const struct replica_status *replica = &status.replicas[i];
+
+			if (replica->state == REPLICA_RUNNING && replica->pid > 0)
+				check_record_stopped(
+					jobs->check, job,
+					arena_format(arena, "%s-%d", replica->role, replica->index),
+					process_is_stopped((pid_t) replica->pid));
+		}
 	}
 }
 

@@ -187,18 +187,6 @@ static void ask_server(struct probe *probe, struct probe_server *server)
 	}
 }
 
-/* Reported last, after the tasks that are missing by name. */
-static void tell_lost_servers(struct probe *probe)
-{
-	for (size_t i = 0; i < probe->request->n_servers; i++) {
-		const struct probe_server *server = &probe->servers[i];
-
-		if (server->error)
-			tell_error(probe, STEP_DEVICES, NULL, server->at->url, server->code,
-				   server->error);
-	}
-}
-
 /* The tasks of the cluster. */
 
 static void add_task(struct probe *probe, const struct device_name *device)
@@ -437,7 +425,14 @@ int probe_run(const struct probe_request *request, struct err *err)
 		rc = try_cluster(&probe, err);
 	if (rc < 0)
 		return rc;
-	tell_lost_servers(&probe);
+	/* Reported last, after the tasks that are missing by name. */
+	for (size_t i = 0; i < request->n_servers; i++) {
+		const struct probe_server *server = &probe.servers[i];
+
+		if (server->error)
+			tell_error(&probe, STEP_DEVICES, NULL, server->at->url, server->code,
+				   server->error);
+	}
 	if (probe.n_failures > 0)
 		return err_set(err, ERR_UNREACHABLE, "some servers could not be reached");
 	return 0;

@@ -59,18 +59,6 @@ static void on_screen_room(void *data)
 		loop_stop(supervision->loop);
 }
 
-static void open_screen(struct check_supervision *supervision)
-{
-	const struct check_run_settings *settings = supervision->settings;
-	int fd = settings->is_json ? STDERR_FILENO : STDOUT_FILENO;
-
-	supervision->screen = screen_new(supervision->loop, fd, on_screen_room, supervision);
-	supervision->style = (struct check_style){
-		.has_color = terminal_wants_color(fd, settings->color),
-		.is_verbose = settings->is_verbose,
-	};
-}
-
 /* Appends the passed steps, in order, up to the current one. */
 static void add_new_steps(struct check_supervision *supervision, struct text *text)
 {
@@ -104,16 +92,6 @@ static void show_news(struct check_supervision *supervision)
 	screen_end(supervision->screen);
 }
 
-/* Output to a closed reader is dropped. */
-static void print_report(const struct check *check)
-{
-	struct json *report CLEANUP(json_cleanup) = check_write_json(check);
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_pretty(&text, report);
-	file_write_all(STDOUT_FILENO, text_of(&text), text.len, NULL);
-}
-
 static void show_end(struct check_supervision *supervision)
 {
 	const struct check *check = &supervision->check;
@@ -125,8 +103,14 @@ static void show_end(struct check_supervision *supervision)
 		check_add_step(check, check->fault->step, &supervision->style, text);
 	check_add_end(check, &supervision->style, text);
 	screen_end(supervision->screen);
-	if (supervision->settings->is_json)
-		print_report(check);
+	if (!supervision->settings->is_json)
+		return;
+	struct json *report CLEANUP(json_cleanup) = check_write_json(check);
+	struct text output CLEANUP(text_done) = {0};
+
+	json_add_pretty(&output, report);
+	/* Output to a closed reader is dropped. */
+	file_write_all(STDOUT_FILENO, text_of(&output), output.len, NULL);
 }
 
 static void on_check_news(void *data)
@@ -222,35 +206,34 @@ static void on_child_signal(int number, void *data)
 
 /* Set-up. */
 
-/* A signal that was ignored at our start (nohup, `&` in a script) stays ignored. */
-static void watch_check_signals(struct check_supervision *supervision)
+static int set_up_check_run(struct check_supervision *supervision, int outer_gone_fd,
+			    struct err *err)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	const struct check_run_settings *settings = supervision->settings;
+	int fd = settings->is_json ? STDERR_FILENO : STDOUT_FILENO;
+	int rc = loop_new(&supervision->loop, err);
 
+	if (rc < 0)
+		return rc;
+	/* A signal that was ignored at our start (nohup, `&` in a script) stays ignored. */
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (!process_ignores(numbers[i]))
 			supervision->signals[i] = loop_watch_signal(supervision->loop, numbers[i],
 								    on_check_signal, supervision);
 	supervision->signals[4] =
 		loop_watch_signal(supervision->loop, SIGCHLD, on_child_signal, supervision);
-}
-
-static int set_up_check_run(struct check_supervision *supervision, int outer_gone_fd,
-			    struct err *err)
-{
-	int rc = loop_new(&supervision->loop, err);
-
-	if (rc < 0)
-		return rc;
-	watch_check_signals(supervision);
 	supervision->timer = loop_new_timer(supervision->loop, on_check_timer, supervision);
 	if (outer_gone_fd >= 0)
 		supervision->outer_gone = loop_watch_readable(supervision->loop, outer_gone_fd,
 							      on_check_outer_killed, supervision);
-	open_screen(supervision);
-	return check_jobs_new(supervision->loop, supervision->settings->state_folder,
-			      &supervision->check, on_check_news, supervision, &supervision->jobs,
-			      err);
+	supervision->screen = screen_new(supervision->loop, fd, on_screen_room, supervision);
+	supervision->style = (struct check_style){
+		.has_color = terminal_wants_color(fd, settings->color),
+		.is_verbose = settings->is_verbose,
+	};
+	return check_jobs_new(supervision->loop, settings->state_folder, &supervision->check,
+			      on_check_news, supervision, &supervision->jobs, err);
 }
 
 static void tear_down_check_run(struct check_supervision *supervision)

@@ -39,18 +39,6 @@ static bool is_managed(const struct python_place *python)
 	return access(path, F_OK) == 0;
 }
 
-/* A package is installed if its modules exist; pip's metadata give its name. */
-static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
-			       const struct python_place *python, struct arena *arena)
-{
-	tensorflow->folder = python_tensorflow_folder(python);
-	if (tensorflow->folder)
-		(void) tensorflow_package_find(tensorflow->folder, arena, &tensorflow->package,
-					       &tensorflow->version);
-	tensorflow->tf_keras = python_package_version(python, "tf-keras", arena);
-	tensorflow->scikit_learn = python_package_version(python, "scikit-learn", arena);
-}
-
 /* Where script/python-environment creates it. */
 static const char *find_prepared(struct arena *arena)
 {
@@ -69,6 +57,7 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 {
 	struct python_search search = python_search_here();
 	struct doctor_python *python = &facts->python;
+	struct doctor_tensorflow *tensorflow = &facts->tensorflow;
 	struct python_place place;
 	struct err err;
 
@@ -83,7 +72,13 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	python->version = place.version;
 	python->is_virtual_env = place.is_virtual_env;
 	python->is_managed = is_managed(&place);
-	collect_tensorflow(&facts->tensorflow, &place, arena);
+	/* A package is installed if its modules exist; pip's metadata give its name. */
+	tensorflow->folder = python_tensorflow_folder(&place);
+	if (tensorflow->folder)
+		(void) tensorflow_package_find(tensorflow->folder, arena, &tensorflow->package,
+					       &tensorflow->version);
+	tensorflow->tf_keras = python_package_version(&place, "tf-keras", arena);
+	tensorflow->scikit_learn = python_package_version(&place, "scikit-learn", arena);
 	facts->frameworks.torch = python_package_version(&place, "torch", arena);
 	facts->frameworks.jax = python_package_version(&place, "jax", arena);
 }
@@ -419,22 +414,11 @@ static const char *find_holders(const struct gpus *gpus, const char *state_folde
 	return rc < 0 ? "" : arena_copy_text(arena, text_of(&holders));
 }
 
-static void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder,
-			       struct arena *arena)
-{
-	gpu->n_devices = count_devices();
-	gpu->driver = read_driver(arena);
-	collect_nodes(gpu, arena);
-	machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpu->dealt);
-	if (!gpu->driver)
-		gpu->driver = gpu->dealt.driver;
-	gpu->holders = find_holders(&gpu->dealt, state_folder, arena);
-}
-
 #define SHARED_MEMORY "/dev/shm"
 
 void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts)
 {
+	struct doctor_gpu *gpu = &ret_facts->gpu;
 	struct timex clock = {.modes = 0}; /* reads, and changes nothing */
 	bool is_clock_known = adjtimex(&clock) >= 0;
 	struct statvfs space;
@@ -454,6 +438,12 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 	doctor_collect_network(&ret_facts->network, arena);
 	doctor_collect_limits(&ret_facts->limits, arena);
 	doctor_collect_state_folder(&ret_facts->state_folder, state_folder, arena);
-	doctor_collect_gpu(&ret_facts->gpu, state_folder, arena);
+	gpu->n_devices = count_devices();
+	gpu->driver = read_driver(arena);
+	collect_nodes(gpu, arena);
+	machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpu->dealt);
+	if (!gpu->driver)
+		gpu->driver = gpu->dealt.driver;
+	gpu->holders = find_holders(&gpu->dealt, state_folder, arena);
 	doctor_collect_kubernetes(&ret_facts->kubernetes, arena);
 }

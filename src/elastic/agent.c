@@ -74,9 +74,7 @@ struct agent {
 
 	struct arena *own_failure_arena;
 	const struct failure *own_failure; /* of this machine's processes, as reported */
-	struct arena *failure_arena;
-	const struct failure *failure; /* of the job, from the server; NULL: none */
-	int64_t failure_number;
+	struct world_failure failure; /* of the job, from the server */
 	bool is_failure_news; /* to be observed once */
 
 	struct listening listening; /* if we replaced another server */
@@ -102,23 +100,16 @@ static void report_agent_trouble(const struct agent *agent, const char *sentence
 
 /* Calls. */
 
-static void read_progress(struct agent *agent)
-{
-	int attempt = (int) agent->member.report.generation;
-
-	for (int i = 0; agent->report_folder && i < agent->n_processes; i++) {
-		char *path CLEANUP(mem_free_text) =
-			tf_cluster_progress_file(agent->report_folder, "worker", i, attempt);
-
-		member_progressed(&agent->member, progress_file_read(path));
-	}
-}
-
 static void send_member_request(struct agent *agent, instant now)
 {
 	struct text body CLEANUP(text_done) = {0};
 
-	read_progress(agent);
+	for (int i = 0; agent->report_folder && i < agent->n_processes; i++) {
+		char *path CLEANUP(mem_free_text) = tf_cluster_progress_file(
+			agent->report_folder, "worker", i, (int) agent->member.report.generation);
+
+		member_progressed(&agent->member, progress_file_read(path));
+	}
 	const struct agent_line *line = &agent->lines[member_called(&agent->member, now)];
 	const struct member_report *report = &agent->member.calls[line->place].told;
 	bool has_failure = report->failure && report->failure == report->generation;
@@ -130,7 +121,7 @@ static void send_member_request(struct agent *agent, instant now)
 		.liveness_port = agent->liveness ? liveness_port_number(agent->liveness) : 0,
 		.world = agent->world.generation,
 		.failure = has_failure ? agent->own_failure : NULL,
-		.known_failure = agent->failure_number,
+		.known_failure = agent->failure.number,
 	};
 
 	member_request_add(&request, &body);
@@ -203,29 +194,28 @@ static void report_loss(struct agent *agent, const char *sentence)
 	report_agent_trouble(agent, told);
 }
 
-/* On this machine, the port may have been taken by a program that is no server of muster. */
-static void report_silence(struct agent *agent)
-{
-	const struct agent_request *request = agent->request;
-	bool is_here = request->serves_at && !agent->server;
-	char *owner CLEANUP(mem_free_text) = is_here ? port_owner_name(request->port) : NULL;
-	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"%s port %d does not answer%s%s%s", request->host, request->port,
-		owner ? " (the port belongs to " : "", owner ? owner : "", owner ? ")" : "");
-
-	report_loss(agent, sentence);
-}
-
 static void on_agent_timer(void *data)
 {
 	struct agent *agent = data;
+	const struct agent_request *request = agent->request;
 	enum member_end end = agent->member.end;
 	int64_t wanted = member_wants(&agent->member);
 	int n_lost = agent->member.n_lost;
 
 	member_time(&agent->member, loop_monotonic_now());
-	if (agent->member.n_lost > n_lost)
-		report_silence(agent);
+	if (agent->member.n_lost > n_lost) {
+		/* On this machine, the port may have been taken by a program that is no server of
+		 * muster. */
+		char *owner CLEANUP(mem_free_text) = request->serves_at && !agent->server
+							     ? port_owner_name(request->port)
+							     : NULL;
+		char *sentence CLEANUP(mem_free_text) =
+			mem_format("%s port %d does not answer%s%s%s", request->host, request->port,
+				   owner ? " (the port belongs to " : "", owner ? owner : "",
+				   owner ? ")" : "");
+
+		report_loss(agent, sentence);
+	}
 	follow_server(agent);
 	if (agent->member.end != end || member_wants(&agent->member) != wanted)
 		notify_agent_news(agent);
@@ -433,20 +423,15 @@ static void accept_world_failure(struct agent *agent, const struct member_answer
 	const struct failure *failure = answer->failure;
 	bool is_own = is_same_world_failure(failure, agent->own_failure);
 
-	agent->failure_number = answer->failure_number;
+	agent->failure.number = answer->failure_number;
 	if (!failure)
 		return;
-	if (!is_same_world_failure(failure, agent->failure))
+	if (!is_same_world_failure(failure, agent->failure.first))
 		agent->is_failure_news =
 			agent->first_world && failure->attempt >= agent->first_world && !is_own;
-	struct arena *arena = arena_new();
-	struct failure *copy = status_failure_copy(failure, arena);
-
+	world_failure_restore(&agent->failure, failure, answer->failure_number);
 	if (is_own)
-		copy->machine = copy->machine_job = NULL;
-	agent->failure = copy;
-	arena_free(agent->failure_arena);
-	agent->failure_arena = arena;
+		agent->failure.first->machine = agent->failure.first->machine_job = NULL;
 }
 
 static int accept_member_answer(struct agent *agent, size_t call,
@@ -647,7 +632,7 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
 		.news = agent->seen_news,
-		.failure = agent->failure,
+		.failure = agent->failure.first,
 		.is_failure_news = agent->is_failure_news,
 	};
 	agent->is_failure_news = false;
@@ -661,21 +646,6 @@ static struct offer offer_of(const struct agent *agent)
 		.n_processes = agent->n_processes,
 		.ports = agent->ports,
 	};
-}
-
-/* The addresses of the present world, if any, else those of the offer. */
-static void observe_world_addresses(const struct agent *agent, struct arena *arena,
-				    struct observed *observed)
-{
-	const struct offer offer = offer_of(agent);
-
-	for (size_t i = 0; agent->world.generation && i < observed->n_addresses; i++) {
-		struct observed_address *address = &observed->addresses[i];
-
-		if (address->index < agent->n_processes)
-			address->address = offer_address(&offer, agent->world.generation,
-							 address->index, arena);
-	}
 }
 
 static bool reserve_offered_port(int number, void *data)
@@ -729,9 +699,18 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 		return rc;
 	if (job->stop_reason)
 		member_drain(&agent->member, loop_monotonic_now());
+	const struct offer offer = offer_of(agent);
+
 	report(agent, ret_observed);
 	observe_member_order(agent, arena);
-	observe_world_addresses(agent, arena, ret_observed);
+	/* The addresses of the present world, if any, else those of the offer. */
+	for (size_t i = 0; agent->world.generation && i < ret_observed->n_addresses; i++) {
+		struct observed_address *address = &ret_observed->addresses[i];
+
+		if (address->index < agent->n_processes)
+			address->address = offer_address(&offer, agent->world.generation,
+							 address->index, arena);
+	}
 	ret_observed->world = &agent->seen;
 	/* After this pass, so that a failure is reported with what the pass finds out about it. */
 	loop_timer_arm(agent->timer, member_wake_at(&agent->member));
@@ -845,7 +824,7 @@ static void agent_free(struct backend *backend)
 	loop_watch_free(agent->timer);
 	arena_free(agent->world_arena);
 	arena_free(agent->own_failure_arena);
-	arena_free(agent->failure_arena);
+	world_failure_done(&agent->failure);
 	free(agent->id);
 	mem_free_secret(&agent->key);
 	free(agent->host);
@@ -898,14 +877,6 @@ static int open_line(struct agent *agent, size_t place, struct err *err)
 	return request->new_asker(agent->settings.loop, &settings, &line->asker, err);
 }
 
-/* The server's name may be 127.0.1.1 on its machine, which the others know by that name. */
-static const char *host_for_others(const char *server, const char *own)
-{
-	return network_address_names_loopback(own) && !network_address_names_loopback(server)
-		       ? server
-		       : own;
-}
-
 /* Without a liveness port only the lease says that this agent is lost. */
 static int reach_server(struct agent *agent, struct err *err)
 {
@@ -916,8 +887,13 @@ static int reach_server(struct agent *agent, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	/* The server's name may be 127.0.1.1 on its machine, which the others know by that name. */
+	bool has_server_name = network_address_names_loopback(own) &&
+			       !network_address_names_loopback(request->host);
+
 	agent->host = mem_copy_text(request->own_address ? request->own_address
-							 : host_for_others(request->host, own));
+				    : has_server_name    ? request->host
+							 : own);
 	if (!network_address_names_loopback(agent->host) &&
 	    gethostname(name, sizeof(name) - 1) == 0)
 		agent->own_name = host_lookup_new(name);

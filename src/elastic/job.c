@@ -268,37 +268,12 @@ void elastic_job_forget(struct elastic_job *job)
 	job->record_version = 0;
 }
 
-/* Past worlds for descriptions only: malformed ones are skipped. */
-static void read_history(struct elastic_job *job, const struct json *list)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-
-	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
-		struct past_world world = {0};
-
-		if (fields_read(json_at(list, i), NULL, past_world_fields, arena, &world, NULL) < 0)
-			continue;
-		world.failure = mem_copy_text(world.failure);
-		job->history[job->n_history++] = world;
-	}
-}
-
-/* Likewise. */
-static void restore_job_failure(struct elastic_job *job, const struct json *state)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct failure *failure = NULL;
-
-	if (status_failure_read(json_get(state, "failure"), arena, &failure, NULL) < 0)
-		return;
-	world_failure_restore(&job->failure, failure,
-			      json_as_integer(json_get(state, "failureNumber"), 1));
-}
-
 static int read_record(struct elastic_job *job, const struct store_record *record, instant now,
 		       struct err *err)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
+	struct failure *failure = NULL;
 	int rc = json_read(record->document, strlen(record->document), &terms, err);
 
 	if (rc == 0)
@@ -311,8 +286,21 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 		rc = rendezvous_record_read(state, &settings, now, &job->rendezvous, err);
 	if (rc < 0)
 		return err_prefix(err, "the record of job '%s'", record->name);
-	read_history(job, json_get(state, "worlds"));
-	restore_job_failure(job, state);
+	/* Past worlds and the failure are for descriptions only: malformed ones are skipped. */
+	const struct json *worlds = json_get(state, "worlds");
+
+	for (size_t i = 0; i < json_count(worlds) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
+		struct past_world world = {0};
+
+		rc = fields_read(json_at(worlds, i), NULL, past_world_fields, arena, &world, NULL);
+		if (rc < 0)
+			continue;
+		world.failure = mem_copy_text(world.failure);
+		job->history[job->n_history++] = world;
+	}
+	if (status_failure_read(json_get(state, "failure"), arena, &failure, NULL) == 0)
+		world_failure_restore(&job->failure, failure,
+				      json_as_integer(json_get(state, "failureNumber"), 1));
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
 	take_facts(job, job->recorded);
 	return 0;
@@ -476,16 +464,6 @@ static bool has_news(const struct waiter *waiter)
 	       waiter->known_failure != waiter->job->failure.number;
 }
 
-static void answer_those_with_news(struct elastic_job *job)
-{
-	for (struct waiter *waiter = TAILQ_FIRST(&job->member_calls), *next; waiter;
-	     waiter = next) {
-		next = TAILQ_NEXT(waiter, link);
-		if (has_news(waiter))
-			answer_waiter(waiter);
-	}
-}
-
 static void revise(struct elastic_job *job)
 {
 	if (job->revision && !has_changed_since(job, job->described, FACT_COUNT))
@@ -515,20 +493,6 @@ void elastic_job_free(struct elastic_job *job)
 }
 
 /* Messages. */
-
-static void add_to_world_history(struct elastic_job *job, const struct world *world)
-{
-	if (job->n_history == LIMIT_WORLD_HISTORY) {
-		free(job->history[0].failure);
-		memmove(job->history, job->history + 1, --job->n_history * sizeof(*job->history));
-	}
-	job->history[job->n_history++] = (struct past_world){
-		.generation = world->generation,
-		.formed_at = loop_now(),
-		.reason = world->reason,
-		.n_members = (int64_t) world->n_members,
-	};
-}
 
 static struct past_world *find_world(struct elastic_job *job, int64_t generation)
 {
@@ -581,16 +545,6 @@ static void take_failure(struct elastic_job *job, const struct failure *report)
 	job->settings.say(told, job->settings.data);
 }
 
-static void take_losses(struct elastic_job *job)
-{
-	if (!job->has_new_loss)
-		return;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-
-	take_failure(job, world_failure_of_losses(&job->losses, loop_now(), arena));
-	job->has_new_loss = false;
-}
-
 /* The name of the machine is made here, as its agent makes it (agent_apply). */
 static void accept_failure_report(struct elastic_job *job, const char *id,
 				  const struct member_request *request)
@@ -637,11 +591,25 @@ static void write_record_and_log(struct elastic_job *job)
 {
 	enum rendezvous_phase phase = job->rendezvous->phase;
 	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
-	bool is_new = job->rendezvous->world.generation != newest;
+	const struct world *world = &job->rendezvous->world;
+	bool is_new = world->generation != newest;
 
-	take_losses(job);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
+	if (job->has_new_loss)
+		take_failure(job, world_failure_of_losses(&job->losses, loop_now(), arena));
+	job->has_new_loss = false;
+	if (is_new && job->n_history == LIMIT_WORLD_HISTORY) {
+		free(job->history[0].failure);
+		memmove(job->history, job->history + 1, --job->n_history * sizeof(*job->history));
+	}
 	if (is_new)
-		add_to_world_history(job, &job->rendezvous->world);
+		job->history[job->n_history++] = (struct past_world){
+			.generation = world->generation,
+			.formed_at = loop_now(),
+			.reason = world->reason,
+			.n_members = (int64_t) world->n_members,
+		};
 	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
 		job->ended_at = loop_now();
 	write_state(job);
@@ -654,23 +622,19 @@ static void write_record_and_log(struct elastic_job *job)
 /* After write_record_and_log. */
 static void answer_waiting_calls(struct elastic_job *job)
 {
-	if (has_changed_since(job, job->described, FACTS_OF_MEMBERS))
-		answer_those_with_news(job);
+	bool has_any_news = has_changed_since(job, job->described, FACTS_OF_MEMBERS);
+	struct waiter *waiter = has_any_news ? TAILQ_FIRST(&job->member_calls) : NULL, *next;
+
+	for (; waiter; waiter = next) {
+		next = TAILQ_NEXT(waiter, link);
+		if (has_news(waiter))
+			answer_waiter(waiter);
+	}
 	revise(job);
 	job->settings.on_change(job, job->settings.data);
 }
 
 /* Whether the agent exists. */
-
-static void remove_lost_member(struct elastic_job *job, const char *id)
-{
-	char *copy CLEANUP(mem_free_text) = mem_copy_text(id); /* the step frees the other */
-	const struct rendezvous_event event = {.type = RENDEZVOUS_LOST, .id = copy};
-
-	(void) rendezvous_step(job->rendezvous, &event, loop_monotonic_now(), NULL);
-	write_record_and_log(job);
-	answer_waiting_calls(job);
-}
 
 /* A port that never said its id may be behind a firewall that refuses connections. */
 static void on_liveness(enum liveness liveness, void *data)
@@ -680,8 +644,15 @@ static void on_liveness(enum liveness liveness, void *data)
 	waiter->probe = NULL;
 	if (liveness == LIVENESS_ALIVE)
 		waiter->is_reached = true;
-	else if (liveness == LIVENESS_GONE && waiter->is_reached && !waiter->is_removed)
-		remove_lost_member(waiter->job, waiter->id);
+	if (liveness != LIVENESS_GONE || !waiter->is_reached || waiter->is_removed)
+		return;
+	struct elastic_job *job = waiter->job;
+	char *id CLEANUP(mem_free_text) = mem_copy_text(waiter->id); /* the step frees the other */
+	const struct rendezvous_event event = {.type = RENDEZVOUS_LOST, .id = id};
+
+	(void) rendezvous_step(job->rendezvous, &event, loop_monotonic_now(), NULL);
+	write_record_and_log(job);
+	answer_waiting_calls(job);
 }
 
 static void probe_liveness(struct waiter *waiter)
@@ -725,18 +696,6 @@ void elastic_job_handle_disconnect(struct elastic_job *job, const char *id)
 		probe_liveness(waiter);
 }
 
-static void hold_waiter_call(struct elastic_job *job, struct waiter *waiter, struct http_call *call,
-			     const struct member_request *request, instant now)
-{
-	waiter->known = request->report.known;
-	waiter->world = request->world;
-	record_rank(waiter);
-	waiter->known_failure = request->known_failure;
-	hold_call(&job->member_calls, waiter, call, now);
-	if (has_news(waiter))
-		answer_waiter(waiter);
-}
-
 int elastic_job_check_first_call(const struct elastic_job *job,
 				 const struct member_request *request, instant now, struct err *err)
 {
@@ -770,7 +729,13 @@ int elastic_job_accept_call(struct elastic_job *job, struct http_call *call, con
 	if (member) {
 		waiter = find_or_add(job, member);
 		update_liveness_port(waiter, call, request->liveness_port);
-		hold_waiter_call(job, waiter, call, request, now);
+		waiter->known = request->report.known;
+		waiter->world = request->world;
+		waiter->known_failure = request->known_failure;
+		record_rank(waiter);
+		hold_call(&job->member_calls, waiter, call, now);
+		if (has_news(waiter))
+			answer_waiter(waiter);
 	} else { /* it has left, or comes too late */
 		answer_call(job, call, id, request->world, request->known_failure);
 	}
@@ -867,16 +832,6 @@ static struct json *members_new(const struct elastic_job *job)
 
 /* Draining. */
 
-/* Machines that a caller named, and whether each was found. */
-static struct json *named_machines_new(const struct json *machines)
-{
-	struct json *named = json_new_object();
-
-	for (size_t i = 0; i < json_count(machines); i++)
-		json_set_bool(named, json_as_string(json_at(machines, i), ""), false);
-	return named;
-}
-
 static bool is_named(struct json *named, const char *machine)
 {
 	if (!machine || !json_get(named, machine))
@@ -913,13 +868,16 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, inst
 		      struct json *answer, struct err *err)
 {
 	struct json *members CLEANUP(json_cleanup) = members_new(job);
-	struct json *named CLEANUP(json_cleanup) = named_machines_new(machines);
+	/* The machines that the caller named, and whether each was found. */
+	struct json *named CLEANUP(json_cleanup) = json_new_object();
 	struct json *list = json_array_at(answer, "members");
 	struct text missing CLEANUP(text_done) = {0};
 
 	if (job->rendezvous->phase == RENDEZVOUS_CLOSED)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended",
 			       job->settings.name);
+	for (size_t i = 0; i < json_count(machines); i++)
+		json_set_bool(named, json_as_string(json_at(machines, i), ""), false);
 	for (size_t i = 0; i < json_count(members); i++)
 		if (is_member_named(named, json_at(members, i)))
 			json_append(list, json_ref(json_at(members, i)));

@@ -132,21 +132,6 @@ static bool is_uid_of_other_job(const struct orchestrator *orchestrator, const c
 	return false;
 }
 
-/* Members of a job without a record know its uid. One that gives the uid of another job gets a new
- * one: a job whose uid is taken could not be stored. */
-static struct elastic_job *new_job(struct orchestrator *orchestrator, const char *name,
-				   const struct member_request *request)
-{
-	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
-	bool is_known = *request->uid && !is_uid_of_other_job(orchestrator, name, request->uid);
-	char *uid CLEANUP(mem_free_text) = is_known ? NULL : job_uid_new();
-
-	settings.name = name;
-	settings.uid = uid ? uid : request->uid;
-	settings.terms = request->terms;
-	return elastic_job_new(&settings, loop_monotonic_now());
-}
-
 static void add_job(struct orchestrator *orchestrator, struct elastic_job *job)
 {
 	mem_grow(&orchestrator->jobs, &orchestrator->capacity, orchestrator->n_jobs,
@@ -177,7 +162,16 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 		     const struct member_request *request, struct elastic_job **ret_job,
 		     struct err *err)
 {
-	struct elastic_job *job = new_job(orchestrator, name, request);
+	struct elastic_job_settings settings = settings_of_jobs(orchestrator);
+	/* Members of a job without a record know its uid. One that gives the uid of another job
+	 * gets a new one: a job whose uid is taken could not be stored. */
+	bool is_known = *request->uid && !is_uid_of_other_job(orchestrator, name, request->uid);
+	char *uid CLEANUP(mem_free_text) = is_known ? NULL : job_uid_new();
+
+	settings.name = name;
+	settings.uid = uid ? uid : request->uid;
+	settings.terms = request->terms;
+	struct elastic_job *job = elastic_job_new(&settings, loop_monotonic_now());
 	int rc = elastic_job_check_first_call(job, request, loop_monotonic_now(), err);
 
 	if (rc == 0 && !old && !evict_oldest_ended_job(orchestrator))
@@ -252,16 +246,6 @@ static int check_server_room(const struct orchestrator *orchestrator, const char
 		       LIMIT_MEMBERS);
 }
 
-/* The last call of a member that never had an answer starts no job. */
-static void answer_unknown_member(struct http_call *call)
-{
-	static const struct member_answer gone = {.uid = "", .order = {.order = RENDEZVOUS_GO}};
-	struct text body CLEANUP(text_done) = {0};
-
-	member_answer_add(&gone, &body);
-	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
-}
-
 static int elastic_http_status_of(int code)
 {
 	if (code == ERR_REFUSED || code == ERR_LIMIT)
@@ -297,8 +281,14 @@ static int apply_member_call(struct orchestrator *orchestrator, struct http_call
 
 	if (rc == 0)
 		rc = member_request_read(body, arena, &request, err);
+	/* The last call of a member that never had an answer starts no job. */
 	if (rc == 0 && request.report.has_left && !find_elastic_job(orchestrator, name)) {
-		answer_unknown_member(call);
+		static const struct member_answer gone = {.uid = "",
+							  .order = {.order = RENDEZVOUS_GO}};
+		struct text answer CLEANUP(text_done) = {0};
+
+		member_answer_add(&gone, &answer);
+		http_call_answer(call, 200, JSON_TYPE, text_of(&answer), answer.len);
 		return 0;
 	}
 	if (rc == 0)
@@ -324,16 +314,6 @@ static bool is_acceptable(struct http_call *call, bool acts)
 		return true;
 	answer_error(call, 403, "requests of browsers are rejected");
 	return false;
-}
-
-static void answer_list(const struct orchestrator *orchestrator, struct http_call *call)
-{
-	struct json *object CLEANUP(json_cleanup) = json_new_object();
-	struct json *list = json_array_at(object, "jobs");
-
-	for (size_t i = 0; i < orchestrator->n_jobs; i++)
-		json_append(list, elastic_job_describe(orchestrator->jobs[i], false));
-	answer_json(call, 200, object);
 }
 
 static void answer_job(const struct orchestrator *orchestrator, struct http_call *call,
@@ -411,15 +391,21 @@ static const char *split_path(const char *path, const char *middle, char **ret_n
 static void answer_reader(const struct orchestrator *orchestrator, struct http_call *call,
 			  const char *path)
 {
-	if (text_equals(path, ALL_JOBS))
-		answer_list(orchestrator, call);
-	else if (text_starts_with(path, ALL_JOBS "/"))
+	if (text_equals(path, ALL_JOBS)) {
+		struct json *object CLEANUP(json_cleanup) = json_new_object();
+		struct json *list = json_array_at(object, "jobs");
+
+		for (size_t i = 0; i < orchestrator->n_jobs; i++)
+			json_append(list, elastic_job_describe(orchestrator->jobs[i], false));
+		answer_json(call, 200, object);
+	} else if (text_starts_with(path, ALL_JOBS "/")) {
 		answer_job(orchestrator, call, path + strlen(ALL_JOBS "/"));
-	else
+	} else {
 		answer_error(
 			call, 404,
 			"not found (this server has /v1/jobs, /v1/jobs/JOB, its members and its "
 			"drain)");
+	}
 }
 
 /* The routes: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
@@ -485,25 +471,6 @@ static void set_record_aside(const struct orchestrator *orchestrator,
 	free(aside.name);
 }
 
-/* Restores stored jobs. Records that were set aside have no name of a job. */
-static void restore_jobs(struct orchestrator *orchestrator, const struct store_list *list)
-{
-	const struct elastic_job_settings settings = settings_of_jobs(orchestrator);
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct store_record *record = &list->records[i];
-		struct elastic_job *job;
-		struct err err;
-
-		if (!name_is_label_value(record->name))
-			continue;
-		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &err) < 0)
-			set_record_aside(orchestrator, record, &err);
-		else
-			add_job(orchestrator, job);
-	}
-}
-
 static int restore_stored_jobs(struct orchestrator *orchestrator, struct err *err)
 {
 	struct store_list list CLEANUP(store_list_done) = {0};
@@ -515,9 +482,24 @@ static int restore_stored_jobs(struct orchestrator *orchestrator, struct err *er
 	if (rc == 0)
 		rc = orchestrator->store->functions->list(orchestrator->store, STORE_ALL, &list,
 							  err);
-	if (rc == 0)
-		restore_jobs(orchestrator, &list);
-	return rc;
+	if (rc < 0)
+		return rc;
+	const struct elastic_job_settings settings = settings_of_jobs(orchestrator);
+
+	for (size_t i = 0; i < list.count; i++) {
+		const struct store_record *record = &list.records[i];
+		struct elastic_job *job;
+		struct err why;
+
+		/* Records that were set aside have no name of a job. */
+		if (!name_is_label_value(record->name))
+			continue;
+		if (elastic_job_restore(&settings, record, loop_monotonic_now(), &job, &why) < 0)
+			set_record_aside(orchestrator, record, &why);
+		else
+			add_job(orchestrator, job);
+	}
+	return 0;
 }
 
 /* The server. */

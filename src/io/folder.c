@@ -367,19 +367,6 @@ struct folder_watch {
 	void *data;
 };
 
-/* The last event is reported last; an overflow may hide everything except the end. */
-static void report_folder_event(const struct folder_watch *watch, const struct inotify_event *event)
-{
-	const char *name = event->len > 0 ? event->name : NULL;
-
-	if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
-		watch->fn(FOLDER_GONE, NULL, watch->data);
-	else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
-		watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
-	else
-		watch->fn(FOLDER_CHANGED, name, watch->data);
-}
-
 static void on_folder_watch_readable(void *data)
 {
 	struct folder_watch *watch = data;
@@ -389,7 +376,16 @@ static void on_folder_watch_readable(void *data)
 	for (ssize_t at = 0; at < len;) {
 		const struct inotify_event *event = (const void *) (events + at);
 
-		report_folder_event(watch, event);
+		const char *name = event->len > 0 ? event->name : NULL;
+
+		/* The last event is reported last; an overflow may hide everything except the
+		 * end. */
+		if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
+			watch->fn(FOLDER_GONE, NULL, watch->data);
+		else if (event->mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW))
+			watch->fn(FOLDER_FILE_CLOSED, name, watch->data);
+		else
+			watch->fn(FOLDER_CHANGED, name, watch->data);
 		at += (ssize_t) (sizeof(*event) + event->len);
 	}
 }

@@ -73,9 +73,12 @@ static bool has_ended(pid_t pid, siginfo_t *ret_ended)
 }
 
 /* While the inner is alive it adopts every descendant, so there is no other child to reap. */
-static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_ended)
+static void supervise_inner_process(pid_t inner, const char *group, const sigset_t *awaited,
+				    struct guard *ret_guard)
 {
-	while (!has_ended(inner, ret_ended)) {
+	siginfo_t ended;
+
+	while (!has_ended(inner, &ended)) {
 		siginfo_t signal_info;
 
 		if (sigwaitinfo(awaited, &signal_info) <= 0 || signal_info.si_signo == SIGCHLD)
@@ -87,14 +90,6 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 		if (signal_info.si_signo == SIGTSTP)
 			raise(SIGSTOP);
 	}
-}
-
-static void supervise_inner_process(pid_t inner, const char *group, const sigset_t *awaited,
-				    struct guard *ret_guard)
-{
-	siginfo_t ended;
-
-	wait_for_inner(inner, awaited, &ended);
 	child_kill_all(NULL, NULL);
 	if (group)
 		own_group_end(group);

@@ -34,18 +34,6 @@ void log_set_sink(log_fn sink, void *data)
 	state.data = data;
 }
 
-/* In one write, so that lines of several processes never mix. */
-static void write_line(enum log_level level, const char *sentence)
-{
-	struct text line CLEANUP(text_done) = {0};
-
-	text_add_line_time(&line, loop_now(), 0);
-	text_addf(&line, " muster[%d] %s: ", (int) getpid(), log_level_words[level]);
-	line_text_add_sentence(&line, sentence, strlen(sentence));
-	text_add_char(&line, '\n');
-	file_write_all(STDERR_FILENO, line.bytes, line.len, NULL);
-}
-
 void log_write(enum log_level level, const char *format, ...)
 {
 	char sentence[LONGEST];
@@ -56,8 +44,16 @@ void log_write(enum log_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
-	if (state.sink)
+	if (state.sink) {
 		state.sink(level, sentence, state.data);
-	else
-		write_line(level, sentence);
+		return;
+	}
+	struct text line CLEANUP(text_done) = {0};
+
+	text_add_line_time(&line, loop_now(), 0);
+	text_addf(&line, " muster[%d] %s: ", (int) getpid(), log_level_words[level]);
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
+	/* In one write, so that lines of several processes never mix. */
+	file_write_all(STDERR_FILENO, line.bytes, line.len, NULL);
 }

@@ -389,28 +389,24 @@ static bool read_entries(const char *path, struct text *environment)
 	return fd >= 0;
 }
 
-/* The environment belongs to all threads; each one that has not exited can show it. */
-static void read_entries_of_threads(pid_t pid, struct text *environment)
-{
-	DIR *threads CLEANUP(folder_close) = opendir(proc_path(pid, "task").text);
-
-	for (pid_t thread; environment->len == 0 && (thread = next_process(threads));) {
-		char *name CLEANUP(mem_free_text) = mem_format("task/%d/environ", (int) thread);
-
-		read_entries(proc_path(pid, name).text, environment);
-	}
-}
-
 static enum reading read_environment(pid_t pid, struct text *environment)
 {
 	struct process_stat line;
 
 	if (!read_entries(proc_path(pid, "environ").text, environment) && errno != ESRCH)
 		return READING_NONE;
-	/* Its main thread alone has exited. */
-	if (environment->len == 0 && process_stat_read(pid, &line) && line.state == 'Z' &&
-	    !has_ended(&line))
-		read_entries_of_threads(pid, environment);
+	/* Its main thread alone has exited. The environment belongs to all threads; each one that
+	 * has not exited can show it. */
+	bool is_of_threads = environment->len == 0 && process_stat_read(pid, &line) &&
+			     line.state == 'Z' && !has_ended(&line);
+	DIR *threads CLEANUP(folder_close) =
+		is_of_threads ? opendir(proc_path(pid, "task").text) : NULL;
+
+	for (pid_t thread; environment->len == 0 && (thread = next_process(threads));) {
+		char *name CLEANUP(mem_free_text) = mem_format("task/%d/environ", (int) thread);
+
+		read_entries(proc_path(pid, name).text, environment);
+	}
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 

@@ -82,18 +82,6 @@ static int local_ports_find_taken(struct local_ports *ports, const char *role, i
 	return is_taken ? address->port : 0;
 }
 
-static void append_local_address(struct local_ports *ports, const char *role, int index, int port)
-{
-	mem_grow(&ports->addresses, &ports->capacity, ports->n_addresses,
-		 sizeof(*ports->addresses));
-	ports->addresses[ports->n_addresses++] = (struct local_address){
-		.role = mem_copy_text(role),
-		.index = index,
-		.port = port,
-		.text = mem_format(HOST ":%d", port),
-	};
-}
-
 static size_t count_missing(const struct local_ports *ports, const struct job *job)
 {
 	size_t missing = 0;
@@ -110,9 +98,19 @@ static void assign_missing_ports(struct local_ports *ports, const struct job *jo
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const char *role = job->roles[i].name;
 
-		for (int index = 0; index < job->roles[i].replicas; index++)
-			if (!find_local_address(ports, role, index))
-				append_local_address(ports, role, index, *numbers++);
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			if (find_local_address(ports, role, index))
+				continue;
+			mem_grow(&ports->addresses, &ports->capacity, ports->n_addresses,
+				 sizeof(*ports->addresses));
+			ports->addresses[ports->n_addresses++] = (struct local_address){
+				.role = mem_copy_text(role),
+				.index = index,
+				.port = *numbers,
+				.text = mem_format(HOST ":%d", *numbers),
+			};
+			numbers++;
+		}
 	}
 }
 
@@ -496,12 +494,16 @@ static void end_those_that_left(struct local *local, bool has_children)
 	notify_local_news(local);
 }
 
-/* When a process is stopped by a signal, its peers in the job fail because of it. */
-static void handle_stopped_children(struct local *local)
+static void reap_children(void *data)
 {
+	struct local *local = data;
+	struct child_exit child_exit;
+	bool has_children;
 	pid_t pid;
 	int signal_number;
 
+	apply_clock_step(local);
+	/* When a process is stopped by a signal, its peers in the job fail because of it. */
 	while (child_next_stop(&pid, &signal_number)) {
 		struct local_replica *replica = local_replicas_find_process(&local->replicas, pid);
 
@@ -510,16 +512,6 @@ static void handle_stopped_children(struct local *local)
 		replica->stopped_by = signal_number;
 		notify_local_news(local);
 	}
-}
-
-static void reap_children(void *data)
-{
-	struct local *local = data;
-	struct child_exit child_exit;
-	bool has_children;
-
-	apply_clock_step(local);
-	handle_stopped_children(local);
 	while (child_reap(&child_exit, &has_children))
 		local_replicas_handle_exit(&child_exit, &local->replicas);
 	end_those_that_left(local, has_children);

@@ -23,11 +23,6 @@ struct client_local {
 
 static const struct client_functions local_functions;
 
-static struct client_local *local_client_of(struct client *client)
-{
-	return (struct client_local *) client;
-}
-
 /* A list as read, with its parsed summaries. */
 struct listing {
 	struct store_list list;
@@ -137,7 +132,7 @@ static struct client_row local_job_row_of(const struct store_record *record,
 static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		      struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	struct listing listing CLEANUP(listing_done) = {0};
 	int rc = read_listing(client, &listing, err);
 
@@ -183,7 +178,7 @@ static int get_record(struct client_local *client, const char *name,
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_record(local_client_of(base), name, &record, err);
+	int rc = get_record((struct client_local *) base, name, &record, err);
 
 	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
 }
@@ -253,7 +248,7 @@ static int refuse_patch(const struct client_local *client, const struct store_re
 static int local_patch(struct client *base, const char *name, const struct json *patch,
 		       struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = get_record(client, name, &record, err);
 
@@ -302,7 +297,7 @@ static int stop_record(struct client_local *client, const struct store_record *r
 static int local_stop(struct client *base, const char *name, const char *reason, msec grace,
 		      struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = get_record(client, name, &record, err);
 
@@ -335,7 +330,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 				 instant until, int64_t *ret_version, bool *ret_is_gone,
 				 struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	/* Its supervisor may write the end and exit after our read: then read once more. */
 	bool is_last_look = false;
 
@@ -394,7 +389,7 @@ static int wait_until_given_back(struct client_local *client, const char *name, 
 /* Without a clean-up after a killed supervisor: it needs disk space, and a deletion frees it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = client->store->functions->get(client->store, name, &record, err);
 
@@ -414,7 +409,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 static int local_log_folder(struct client *base, const char *name, char **ret_folder,
 			    struct err *err)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int rc = client->store->functions->get(client->store, name, &record, err);
 
@@ -425,7 +420,7 @@ static int local_log_folder(struct client *base, const char *name, char **ret_fo
 
 static void local_free(struct client *base)
 {
-	struct client_local *client = local_client_of(base);
+	struct client_local *client = (struct client_local *) base;
 
 	if (!client)
 		return;

@@ -291,21 +291,6 @@ static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
 	return rc;
 }
 
-/* A job that cannot be cleaned up keeps its GPUs, and is named. A deleted job has none. */
-static void clean_up_gpu_holders(struct store *store, const struct claim_list *claims)
-{
-	for (size_t i = 0; i < claims->count; i++) {
-		struct store_record record CLEANUP(store_record_done) = {0};
-		const struct claim *claim = &claims->list[i];
-		int rc = claim->job_name
-				 ? orphaned_job_get(store, claim->job_name, &record, NULL)
-				 : store->claims->functions->release(store->claims, CLAIM_GPU,
-								     claim->owner_uid, NULL);
-
-		(void) rc;
-	}
-}
-
 int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,
 		       struct text *told, struct err *err)
 {
@@ -318,7 +303,17 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 		rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
 	if (rc < 0)
 		return rc;
-	clean_up_gpu_holders(store, &claims);
+	/* A job that cannot be cleaned up keeps its GPUs, and is named. A deleted job has none. */
+	for (size_t i = 0; i < claims.count; i++) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		const struct claim *claim = &claims.list[i];
+
+		if (claim->job_name)
+			(void) !orphaned_job_get(store, claim->job_name, &record, NULL);
+		else
+			(void) !store->claims->functions->release(store->claims, CLAIM_GPU,
+								  claim->owner_uid, NULL);
+	}
 	return machine_gpus_assign(gpus, job, store->claims, NULL, arena, &deal, told, err);
 }
 

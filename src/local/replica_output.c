@@ -184,25 +184,19 @@ static void read_rested(void *data)
 	}
 }
 
-/* The size that all our pipes together may have. */
-static size_t read_room(void)
-{
-	char *text CLEANUP(mem_free_text) = file_read_text(PIPES_OF_USER);
-	size_t pages = text ? strtoul(text, NULL, 10) : 0; /* 0: no limit, or unknown */
-
-	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
-}
-
 struct output_reader *output_reader_new(struct loop *loop, const struct output_listener *listener)
 {
 	struct output_reader *reader = mem_new(sizeof(*reader));
+	char *text CLEANUP(mem_free_text) = file_read_text(PIPES_OF_USER);
+	size_t pages = text ? strtoul(text, NULL, 10) : 0;
 
 	reader->loop = loop;
 	reader->listener = *listener;
 	TAILQ_INIT(&reader->resting);
 	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
 	reader->chunk = mem_new(CHUNK_SIZE);
-	reader->room = read_room();
+	reader->room =
+		(pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
 	output_reader_expect(reader, 1);
 	return reader;
 }
@@ -223,16 +217,6 @@ void output_reader_free(struct output_reader *reader)
 	free(reader);
 }
 
-/* The kernel rejects it if the user's pipes are large already: then the size stays. */
-static size_t widen_output_pipe(int fd, size_t size)
-{
-	if (size > USUAL_PIPE)
-		fcntl(fd, F_SETPIPE_SZ, (int) size);
-	int found = fcntl(fd, F_GETPIPE_SZ);
-
-	return found > 0 ? (size_t) found : TERMINAL_READ;
-}
-
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
 					  struct log_writer *take_log)
 {
@@ -241,7 +225,12 @@ struct replica_output *replica_output_new(struct output_reader *reader, int take
 	fcntl(take_fd, F_SETFL, fcntl(take_fd, F_GETFL) | O_NONBLOCK);
 	output->reader = reader;
 	output->fd = take_fd;
-	output->pipe_size = widen_output_pipe(take_fd, reader->pipe_size);
+	/* The kernel rejects it if the user's pipes are large already: then the size stays. */
+	if (reader->pipe_size > USUAL_PIPE)
+		fcntl(take_fd, F_SETPIPE_SZ, (int) reader->pipe_size);
+	int size = fcntl(take_fd, F_GETPIPE_SZ);
+
+	output->pipe_size = size > 0 ? (size_t) size : TERMINAL_READ;
 	output->log = take_log;
 	output->last = MSEC_UNSET;
 	output->watch = loop_watch_readable(reader->loop, take_fd, read_ready, output);

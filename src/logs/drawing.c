@@ -65,13 +65,6 @@ static bool read_sequence(const char *bytes, size_t len, struct sequence *ret_se
 	return bytes[end] >= 0x40 && bytes[end] <= 0x7e;
 }
 
-static size_t lift_of(const struct sequence *sequence)
-{
-	if (sequence->final != 'A' && sequence->final != 'F')
-		return 0;
-	return sequence->number ? sequence->number : 1;
-}
-
 bool drawing_begins(const char *bytes, size_t len, size_t *ret_lifts)
 {
 	const char *end = bytes + len;
@@ -83,7 +76,8 @@ bool drawing_begins(const char *bytes, size_t len, size_t *ret_lifts)
 	for (; at; at = memchr(at + 1, DRAWING_ESCAPE, (size_t) (end - at - 1))) {
 		if (!read_sequence(at, (size_t) (end - at), &sequence) || sequence.size == 0)
 			continue;
-		lifts += lift_of(&sequence);
+		if (sequence.final == 'A' || sequence.final == 'F')
+			lifts += sequence.number ? sequence.number : 1;
 		begins |= lifts > 0 || sequence.is_cursor;
 	}
 	if (ret_lifts)
@@ -275,19 +269,6 @@ size_t drawing_add(struct drawing *drawing, const char *bytes, size_t len, msec 
 	return at;
 }
 
-static void remove_first_row(struct drawing *drawing)
-{
-	struct row first = drawing->rows[0];
-
-	drawing->n_rows--;
-	drawing->cursor -= drawing->cursor > 0;
-	memmove(drawing->rows, drawing->rows + 1, drawing->n_rows * sizeof(first));
-	drawing->rows[drawing->n_rows] = first; /* its memory */
-	clear_row(&drawing->rows[drawing->n_rows]);
-	if (drawing->n_rows == 0)
-		drawing->n_rows = 1;
-}
-
 bool drawing_take(struct drawing *drawing, bool is_last, struct log_line *ret_line)
 {
 	const struct row *first = &drawing->rows[0];
@@ -304,7 +285,15 @@ bool drawing_take(struct drawing *drawing, bool is_last, struct log_line *ret_li
 		.time = first->time,
 		.is_continuation = first->is_continuation,
 	};
-	remove_first_row(drawing);
+	struct row free_row = *first;
+
+	drawing->n_rows--;
+	drawing->cursor -= drawing->cursor > 0;
+	memmove(drawing->rows, drawing->rows + 1, drawing->n_rows * sizeof(free_row));
+	drawing->rows[drawing->n_rows] = free_row; /* its memory */
+	clear_row(&drawing->rows[drawing->n_rows]);
+	if (drawing->n_rows == 0)
+		drawing->n_rows = 1;
 	return true;
 }
 

@@ -39,24 +39,19 @@ int attached_logs_create(const char *job_folder, char **ret_folder, struct err *
 	return 0;
 }
 
-/* A file that cannot be moved stays where it is: the earlier logs are as good. */
-static void move_files(int job_fd, int fd)
-{
-	DIR *list CLEANUP(folder_close) = fdopendir(dup(fd));
-
-	for (const struct dirent *entry; list && (entry = readdir(list));)
-		if (entry->d_name[0] != '.')
-			renameat(fd, entry->d_name, job_fd, entry->d_name);
-}
-
 void attached_logs_end(const char *job_folder, const char *folder, bool is_kept)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 	int job_fd CLEANUP(file_close) = open(job_folder, flags);
 	int fd CLEANUP(file_close) = open(folder, flags);
 
-	if (is_kept && job_fd >= 0 && fd >= 0)
-		move_files(job_fd, fd);
+	DIR *list CLEANUP(folder_close) =
+		is_kept && job_fd >= 0 && fd >= 0 ? fdopendir(dup(fd)) : NULL;
+
+	/* A file that cannot be moved stays where it is: the earlier logs are as good. */
+	for (const struct dirent *entry; list && (entry = readdir(list));)
+		if (entry->d_name[0] != '.')
+			renameat(fd, entry->d_name, job_fd, entry->d_name);
 	if (job_fd >= 0)
 		(void) !folder_remove(job_fd, strrchr(folder, '/') + 1, NULL);
 }
@@ -153,33 +148,18 @@ const struct log_name *log_folder_next_attempt(const struct log_folder *folder,
 	return is_found ? &folder->names[low] : NULL;
 }
 
-/* The last name of a sequence of indexes without gaps in one role that starts at `first`. */
-static size_t end_of_row(const struct log_folder *folder, size_t first)
-{
-	size_t last = first;
-
-	for (size_t i = first + 1; i < folder->count; i++) {
-		const struct log_name *name = &folder->names[i];
-		const struct log_name *before = &folder->names[last];
-
-		if (strcmp(name->role, before->role) != 0 || name->index > before->index + 1)
-			break;
-		last = i;
-	}
-	return last;
-}
-
 void log_folder_describe_replicas(const struct log_folder *folder, struct text *text)
 {
 	for (size_t first = 0; first < folder->count;) {
-		size_t last = end_of_row(folder, first);
-		const struct log_name *begin = &folder->names[first];
-		const struct log_name *end = &folder->names[last];
+		const struct log_name *begin = &folder->names[first], *end = begin;
 
-		text_addf(text, "%s%s-%d", first > 0 ? ", " : "", begin->role, begin->index);
+		/* The indexes without gaps in one role. */
+		while (++first < folder->count && strcmp(end[1].role, begin->role) == 0 &&
+		       end[1].index <= end->index + 1)
+			end++;
+		text_addf(text, "%s%s-%d", text->len ? ", " : "", begin->role, begin->index);
 		if (end->index > begin->index)
 			text_addf(text, "..%d", end->index);
-		first = last + 1;
 	}
 }
 

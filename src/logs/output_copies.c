@@ -202,16 +202,6 @@ char *output_copies_error_file(struct output_copies *copies, const struct log_na
 	return file;
 }
 
-/* A file with another name than torchrun's has both streams. */
-static char *path_of_stream(const struct output_copies_settings *settings,
-			    const struct log_name *name)
-{
-	char *path CLEANUP(mem_free_text) = path_of(settings, name);
-	char *own = name->is_stderr ? sibling_of(path, "stderr.log") : NULL;
-
-	return own ? own : TAKE(path);
-}
-
 static bool is_of_other_user(const struct stat *file)
 {
 	return file->st_uid != geteuid() && file->st_uid != 0;
@@ -266,8 +256,14 @@ struct output_copy *output_copies_open(struct output_copies *copies, const struc
 	if (!copies || text_equals(copies->settings.pattern, NO_FILES) ||
 	    !streams_copy(copies->settings.streams, name))
 		return NULL;
-	char *path CLEANUP(mem_free_text) = path_of_stream(&copies->settings, name);
+	/* A file with another name than torchrun's has both streams. */
+	char *usual CLEANUP(mem_free_text) = path_of(&copies->settings, name);
+	char *path CLEANUP(mem_free_text) =
+		name->is_stderr ? sibling_of(usual, "stderr.log") : NULL;
 	int fd = -1;
+
+	if (!path)
+		path = TAKE(usual);
 
 	if (open_output_copy(path, is_first(copies, name), &fd, &err) < 0) {
 		report_copy_trouble(copies, &err);

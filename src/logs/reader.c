@@ -376,16 +376,6 @@ static bool find_replica_start(struct log_reader *reader, size_t first, size_t e
 	return start.attempt != NULL;
 }
 
-static void insert_replica(struct log_reader *reader, size_t place, struct replica *replica)
-{
-	mem_grow(&reader->replicas, &reader->capacity, reader->n_replicas,
-		 sizeof(*reader->replicas));
-	memmove(&reader->replicas[place + 1], &reader->replicas[place],
-		(reader->n_replicas - place) * sizeof(*reader->replicas));
-	reader->replicas[place] = replica;
-	reader->n_replicas++;
-}
-
 /* Adds a replica whose logs are names[first] to names[end - 1]. --since and --tail apply to what
  * exists when reading starts; later attempts are read whole. */
 static void add_replica(struct log_reader *reader, size_t place, size_t first, size_t end)
@@ -410,7 +400,12 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit,
 					 reader->unsaved_output, &replica->name);
 	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
-	insert_replica(reader, place, replica);
+	mem_grow(&reader->replicas, &reader->capacity, reader->n_replicas,
+		 sizeof(*reader->replicas));
+	memmove(&reader->replicas[place + 1], &reader->replicas[place],
+		(reader->n_replicas - place) * sizeof(*reader->replicas));
+	reader->replicas[place] = replica;
+	reader->n_replicas++;
 }
 
 /* The directory's names are in the order of the replicas: by role, index and stream. */

@@ -174,18 +174,11 @@ size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *byte
 	}
 }
 
-/* The index for an offset, -1 if there is none. */
-static int index_of(const struct log_attempt *attempt, int64_t offset)
-{
-	if (attempt->current.fd >= 0 && offset >= attempt->current.base)
-		return attempt->current.index_fd;
-	return attempt->old.index_fd;
-}
-
 /* When the byte at `offset` was written; *ret_until as in log_cursor_time. */
 static msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until)
 {
-	int fd = index_of(attempt, offset);
+	bool is_current = attempt->current.fd >= 0 && offset >= attempt->current.base;
+	int fd = is_current ? attempt->current.index_fd : attempt->old.index_fd;
 
 	*ret_until = INT64_MAX;
 	if (fd < 0)

@@ -156,15 +156,6 @@ static const char *text_with_room(struct text_room *room, const char *text, cons
 	return text;
 }
 
-/* What no decision needs, in the order in which it is omitted. */
-static void omit_detail(struct replica_status *replica, int step)
-{
-	if (step == 0)
-		replica->start_time = replica->end_time = MSEC_UNSET;
-	else
-		replica->message = NULL;
-}
-
 static struct json *write_replicas(const struct status *status)
 {
 	size_t count = status->n_replicas;
@@ -179,8 +170,12 @@ static struct json *write_replicas(const struct status *status)
 		group_elements(status_replica_fields, kept, count, sizeof(*kept));
 
 	for (int step = 0; step < 2 && groups.count > DETAILED_GROUPS; step++) {
+		/* What no decision needs, in the order in which it is omitted. */
 		for (size_t i = 0; i < count; i++)
-			omit_detail(&kept[i], step);
+			if (step == 0)
+				kept[i].start_time = kept[i].end_time = MSEC_UNSET;
+			else
+				kept[i].message = NULL;
 		groups_done(&groups);
 		groups = group_elements(status_replica_fields, kept, count, sizeof(*kept));
 	}
@@ -280,17 +275,6 @@ static int compare_elements(const void *left, const void *right)
 	return a->role != b->role ? (a->role < b->role ? -1 : 1) : a->index - b->index;
 }
 
-static void add_copy(struct elements *elements, const struct json *group, size_t role, int index)
-{
-	struct json *object = json_new_shallow_copy(group);
-
-	json_remove(object, INDICES);
-	json_set_integer(object, "index", index);
-	mem_grow(&elements->all, &elements->capacity, elements->count, sizeof(*elements->all));
-	elements->all[elements->count++] =
-		(struct element){.role = role, .index = index, .object = object};
-}
-
 /* A small text, of another writer, may stand for a large one many times. */
 static int add_group(struct elements *elements, const struct json *group, size_t role,
 		     struct err *err)
@@ -313,8 +297,16 @@ static int add_group(struct elements *elements, const struct json *group, size_t
 			return err_set(err, ERR_INVALID,
 				       "expected at most %d elements, of %d MiB in all",
 				       LIMIT_REPLICAS, COMPACT_STATUS_UNFOLDED / 1024 / 1024);
-		for (int index = first; index <= last; index++)
-			add_copy(elements, group, role, index);
+		for (int index = first; index <= last; index++) {
+			struct json *object = json_new_shallow_copy(group);
+
+			json_remove(object, INDICES);
+			json_set_integer(object, "index", index);
+			mem_grow(&elements->all, &elements->capacity, elements->count,
+				 sizeof(*elements->all));
+			elements->all[elements->count++] =
+				(struct element){.role = role, .index = index, .object = object};
+		}
 	} while (*at);
 	return 0;
 }

@@ -42,14 +42,6 @@ static struct replica *add_replica(struct decision *decision, const struct role 
 	return replica;
 }
 
-static void add_role_replicas(struct decision *decision, const struct role *role, int count)
-{
-	for (int index = 0; index < count; index++)
-		add_replica(decision, role,
-			    &(struct replica_status){
-				    .role = role->name, .index = index, .exit_code = -1});
-}
-
 /* Recorded replicas replace the empty entries; replicas without a place come last. */
 static void add_remembered(struct decision *decision, const struct status *last)
 {
@@ -82,7 +74,11 @@ static void lay_out(struct decision *decision, const struct status *last)
 	decision->status->replicas =
 		arena_take_array(decision->arena, count, sizeof(*decision->status->replicas));
 	for (size_t i = 0; i < job->n_roles; i++) {
-		add_role_replicas(decision, &job->roles[i], counts[i]);
+		for (int index = 0; index < counts[i]; index++)
+			add_replica(decision, &job->roles[i],
+				    &(struct replica_status){.role = job->roles[i].name,
+							     .index = index,
+							     .exit_code = -1});
 		decision->first_of_role[i + 1] = decision->n_replicas;
 	}
 	add_remembered(decision, last);
@@ -188,8 +184,21 @@ static enum replica_state state_of_object(const struct decision *decision, struc
 	return replica->is_disrupted ? REPLICA_FAILED : observed_state(object);
 }
 
-static void copy_facts(struct replica_status *status, const struct observed_replica *object)
+static void update_replica_state(const struct decision *decision, struct replica *replica)
 {
+	struct replica_status *status = replica->status;
+	const struct observed_replica *object = replica->object;
+
+	if (!object) {
+		status->state = state_without_object(decision, replica);
+		if (!replica_state_is_end(replica->last_state) &&
+		    replica_state_is_end(status->state)) {
+			status->pid = 0;
+			status->end_time = decision->now;
+		}
+		return;
+	}
+	status->state = state_of_object(decision, replica);
 	status->pid = observed_is_live(object) ? object->pid : 0;
 	status->exit_code = object->exit_code;
 	status->signal = object->signal;
@@ -200,23 +209,6 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->end_time = object->ended_at;
 	status->log = object->log;
 	status->gpus = object->gpus;
-}
-
-static void update_replica_state(const struct decision *decision, struct replica *replica)
-{
-	struct replica_status *status = replica->status;
-
-	if (!replica->object) {
-		status->state = state_without_object(decision, replica);
-		if (!replica_state_is_end(replica->last_state) &&
-		    replica_state_is_end(status->state)) {
-			status->pid = 0;
-			status->end_time = decision->now;
-		}
-		return;
-	}
-	status->state = state_of_object(decision, replica);
-	copy_facts(status, replica->object);
 }
 
 static void copy_conditions(struct decision *decision, const struct status *last)

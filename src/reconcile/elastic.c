@@ -50,43 +50,27 @@ static void follow_world(struct decision *decision)
 						    decision->job->name, generation));
 }
 
-static const struct replica *find_new_failure(const struct decision *decision)
-{
-	const struct replica *first = NULL;
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-
-		if (replica->status->state != REPLICA_FAILED ||
-		    replica->last_state == REPLICA_FAILED)
-			continue;
-		if (!first || replica->status->end_time < first->status->end_time)
-			first = replica;
-	}
-	return first;
-}
-
-/* NULL: there has been a newer world, so it is unknown. */
-static const char *rank_in_world(const struct decision *decision, const struct failure *failure)
-{
-	const struct observed_world *world = decision->observed->world;
-
-	if (failure->attempt != world->ranks_of)
-		return NULL;
-	return arena_format(decision->arena, "%d of %d", world->first_rank + failure->index,
-			    world->n_ranks);
-}
-
 /* The server decides if the failure ends the job; a world's first failure is its cause. */
 static void report_member_failure(struct decision *decision)
 {
-	const struct replica *replica = find_new_failure(decision);
+	const struct observed_world *world = decision->observed->world;
+	const struct replica *replica = NULL;
 
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *other = &decision->replicas[i];
+
+		if (other->status->state == REPLICA_FAILED && other->last_state != REPLICA_FAILED &&
+		    (!replica || other->status->end_time < replica->status->end_time))
+			replica = other;
+	}
 	if (!replica)
 		return;
 	struct failure *failure = failure_of_replica(decision, replica);
 
-	failure->rank = rank_in_world(decision, failure);
+	/* If there has been a newer world, the rank is unknown. */
+	if (failure->attempt == world->ranks_of)
+		failure->rank = arena_format(decision->arena, "%d of %d",
+					     world->first_rank + failure->index, world->n_ranks);
 	failure_add_consequences(decision, replica, true, failure);
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
@@ -106,15 +90,6 @@ static bool is_known_better(const struct failure *known, const struct failure *f
 	return known->attempt > failure->attempt || (!known->machine && !failure->machine);
 }
 
-/* The failed peer may have waited for a process of this machine. */
-static struct failure *find_cause(const struct decision *decision, const struct failure *failure)
-{
-	struct failure *own =
-		world_failure_is_consequence(failure) ? failure_of_paused(decision) : NULL;
-
-	return own && own->attempt == failure->attempt ? own : NULL;
-}
-
 /* The first failure of all machines explains what happened on this one. */
 static void adopt_world_failure(struct decision *decision)
 {
@@ -123,8 +98,12 @@ static void adopt_world_failure(struct decision *decision)
 
 	if (!failure || is_known_better(decision->status->failure, failure))
 		return;
-	struct failure *own = find_cause(decision, failure);
+	/* The failed peer may have waited for a process of this machine. */
+	struct failure *own =
+		world_failure_is_consequence(failure) ? failure_of_paused(decision) : NULL;
 
+	if (own && own->attempt != failure->attempt)
+		own = NULL;
 	decision->status->failure = own ? own : status_failure_copy(failure, decision->arena);
 	if (!decision->observed->world->is_failure_news)
 		return;

@@ -135,17 +135,6 @@ static bool keeps_stacks(const struct decision *decision, const struct observed_
 	return failure && text_equals(failure->reason, FAILURE_TOO_LATE);
 }
 
-static void ask_at_rest(struct decision *decision, const struct observed_replica *object,
-			const struct ending *ending)
-{
-	const struct plan *plan = decision->plan;
-
-	ask_to_end(decision, object, remaining_stop_grace(decision, ending));
-	struct action *action = &plan->actions[plan->n_actions - 1];
-
-	action->keeps_stacks = action->type == ACTION_STOP && keeps_stacks(decision, object);
-}
-
 /* A job at rest ends its own replicas as its `ending` says. Those that we stopped are removed in
  * any case. A grace period that was shortened since counts. */
 static void end_at_rest(struct decision *decision, const struct observed_replica *object,
@@ -167,7 +156,11 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 				ending->ends_live ? msec_min(object->kill_at, kill_at)
 						  : object->kill_at);
 	} else if (ending->ends_live && !has_to_wait(decision, object, ending)) {
-		ask_at_rest(decision, object, ending);
+		ask_to_end(decision, object, remaining_stop_grace(decision, ending));
+		struct action *action = &decision->plan->actions[decision->plan->n_actions - 1];
+
+		action->keeps_stacks =
+			action->type == ACTION_STOP && keeps_stacks(decision, object);
 	}
 }
 
@@ -202,25 +195,19 @@ static bool is_unwanted_replica_over(const struct replica *replica)
 	       (state == REPLICA_PENDING || state == REPLICA_SUCCEEDED || state == REPLICA_FAILED);
 }
 
-static void mark_turns(struct decision *decision, const struct ending *ending)
-{
-	msec *since = &decision->status->ending_since;
-
-	if (!decision_is_at_rest(decision))
-		*since = MSEC_UNSET;
-	else if (*since == MSEC_UNSET && ending->is_in_turns && ending->ends_live &&
-		 decision->observed->n_replicas)
-		*since = decision->now;
-}
-
 /* Written before any replica is asked to stop, so that an end after this is ours. */
 static void mark_ending(struct decision *decision)
 {
 	bool is_at_rest = decision_is_at_rest(decision);
 	bool is_finished = status_is_finished(decision->status);
 	struct ending ending = finish_ending(decision);
+	msec *since = &decision->status->ending_since;
 
-	mark_turns(decision, &ending);
+	if (!is_at_rest)
+		*since = MSEC_UNSET;
+	else if (*since == MSEC_UNSET && ending.is_in_turns && ending.ends_live &&
+		 decision->observed->n_replicas)
+		*since = decision->now;
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		struct replica *replica = &decision->replicas[i];
 		enum replica_state *state = &replica->status->state;
@@ -291,35 +278,12 @@ static bool awaits_kill(const struct decision *decision, const struct observed_r
 	return kill_at > decision->now && kill_at > object->stop_asked_at + SLOW_STOP_TIME;
 }
 
-/* Replicas that were asked together are reported together, when the last of them had its time. */
-static msec late_at(const struct decision *decision)
-{
-	msec asked_at = MSEC_UNSET;
-
-	for (size_t i = 0; i < decision->observed->n_replicas; i++) {
-		const struct observed_replica *object = &decision->observed->replicas[i];
-
-		if (awaits_kill(decision, object) && object->stop_asked_at > asked_at)
-			asked_at = object->stop_asked_at;
-	}
-	return asked_at == MSEC_UNSET ? MSEC_NEVER : asked_at + SLOW_STOP_TIME;
-}
-
-/* Only for a stop: a user who scales down does not want the job to end. */
-static void add_stop_now_hint(const struct job *job, struct text *message)
-{
-	bool was_key = text_equals(job->stop_reason, stop_reason_words[STOP_INTERRUPTED]);
-
-	if (job->stop_reason)
-		text_addf(message, " (immediately: `muster stop --now %s`%s)", job->name,
-			  was_key ? ", or Ctrl-C again" : "");
-}
-
 /* True at any later moment, so that it is written and reported once. */
 static const char *describe_late_stop(const struct decision *decision,
 				      const struct observed_replica *object)
 {
 	int signal = stop_signal_of(decision->job);
+	const char *reason = decision->job->stop_reason;
 	char *name CLEANUP(mem_free_text) = stop_signal_format(signal);
 	struct text message CLEANUP(text_done) = {0};
 
@@ -328,7 +292,12 @@ static const char *describe_late_stop(const struct decision *decision,
 	text_add(&message, "; SIGKILL follows in ");
 	text_add_duration(&message,
 			  kill_at_of(decision, object) - object->stop_asked_at - SLOW_STOP_TIME);
-	add_stop_now_hint(decision->job, &message);
+	/* Only for a stop: a user who scales down does not want the job to end. */
+	if (reason)
+		text_addf(&message, " (immediately: `muster stop --now %s`%s)", decision->job->name,
+			  text_equals(reason, stop_reason_words[STOP_INTERRUPTED])
+				  ? ", or Ctrl-C again"
+				  : "");
 	if (signal == SIGTERM && object->has_tensorflow && !decision->job->elastic_id)
 		text_add(&message, ". TensorFlow treats SIGTERM as a preemption notice and keeps "
 				   "training unless the script handles it; `muster run "
@@ -356,10 +325,20 @@ static void mark_late_stop(const struct decision *decision, const struct observe
 
 void slow_stops_find(struct decision *decision)
 {
-	msec at = late_at(decision);
+	msec asked_at = MSEC_UNSET;
 
 	if (!decision->observed->traits.sends_signals)
 		return;
+	/* Replicas that were asked together are reported together, when the last of them had its
+	 * time. */
+	for (size_t i = 0; i < decision->observed->n_replicas; i++) {
+		const struct observed_replica *object = &decision->observed->replicas[i];
+
+		if (awaits_kill(decision, object) && object->stop_asked_at > asked_at)
+			asked_at = object->stop_asked_at;
+	}
+	msec at = asked_at == MSEC_UNSET ? MSEC_NEVER : asked_at + SLOW_STOP_TIME;
+
 	if (decision->now < at)
 		plan_wake_at(decision->plan, at);
 	for (size_t i = 0; i < decision->observed->n_replicas; i++)

@@ -84,20 +84,11 @@ static msec lived_of(const struct decision *decision, const struct replica *repl
 		       : end - status->start_time;
 }
 
-/* The rank in an elastic job, where it is not the index. */
-static void add_rank(const struct decision *decision, const struct replica_status *status,
-		     struct text *sentence)
-{
-	const struct observed_world *world = decision->observed->world;
-
-	if (world && world->first_rank && world->ranks_of == status->attempt)
-		text_addf(sentence, "rank %d, ", world->first_rank + status->index);
-}
-
 /* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (rank 3, attempt 0)" */
 static const char *failure_sentence_of(const struct decision *decision,
 				       const struct replica *replica)
 {
+	const struct observed_world *world = decision->observed->world;
 	const struct replica_status *status = replica->status;
 	struct text sentence CLEANUP(text_done) = {0};
 
@@ -112,7 +103,9 @@ static const char *failure_sentence_of(const struct decision *decision,
 		text_add(&sentence, ", not by muster");
 	add_message(replica, &sentence);
 	text_add(&sentence, " (");
-	add_rank(decision, status, &sentence);
+	/* The rank in an elastic job, where it is not the index. */
+	if (world && world->first_rank && world->ranks_of == status->attempt)
+		text_addf(&sentence, "rank %d, ", world->first_rank + status->index);
 	text_addf(&sentence, "attempt %d)", status->attempt);
 	return arena_copy_text(decision->arena, text_of(&sentence));
 }

@@ -39,15 +39,6 @@ static void add_failure_row(struct text *text, const char *head, const char *con
 	add_failure_rows(head, "", &content, content ? 1 : 0, text);
 }
 
-static void add_failure_time(const struct failure *failure, int offset, struct text *text)
-{
-	if (failure->time == MSEC_UNSET)
-		return;
-	text_addf(text, ROW, "at");
-	text_add_time_ahead(text, failure->time, offset);
-	text_add_char(text, '\n');
-}
-
 /* How many consequences from the first on are adjacent replicas that ended alike: sixty-four
  * workers are one row, not sixty-four. */
 static size_t count_alike(const struct consequence *first, size_t n_rest)
@@ -62,54 +53,34 @@ static size_t count_alike(const struct consequence *first, size_t n_rest)
 	return n;
 }
 
-static void add_alike(const struct consequence *first, size_t n_alike, struct text *text)
-{
-	struct text sentence CLEANUP(text_done) = {0};
-
-	replica_names_add_range(&sentence, first->role, first->index, first[n_alike - 1].index);
-	if (first->machine)
-		text_addf(&sentence, " on %s", first->machine);
-	text_addf(&sentence, n_alike > 1 ? ": each %s" : " %s", first->what);
-	line_text_add_sentence(text, text_of(&sentence), sentence.len);
-	text_add_char(text, '\n');
-}
-
 static void add_consequences(const struct failure *failure, struct text *text)
 {
 	size_t n_alike;
 
 	for (size_t i = 0; i < failure->n_consequences; i += n_alike) {
 		const struct consequence *first = &failure->consequences[i];
+		struct text sentence CLEANUP(text_done) = {0};
 
 		n_alike = count_alike(first, failure->n_consequences - i);
 		text_addf(text, ROW, i == 0 ? "consequences" : "");
-		add_alike(first, n_alike, text);
+		replica_names_add_range(&sentence, first->role, first->index,
+					first[n_alike - 1].index);
+		if (first->machine)
+			text_addf(&sentence, " on %s", first->machine);
+		text_addf(&sentence, n_alike > 1 ? ": each %s" : " %s", first->what);
+		line_text_add_sentence(text, text_of(&sentence), sentence.len);
+		text_add_char(text, '\n');
 	}
-}
-
-/* The log of the failed attempt, if the status still has that attempt. */
-static const char *log_of_failure(const struct status *status)
-{
-	const struct failure *failure = status->failure;
-	const struct replica_status *replica =
-		failure->machine ? NULL : status_replica(status, failure->role, failure->index);
-
-	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
-}
-
-/* A replica that has not started has no output. */
-static bool has_started(const struct failure *failure)
-{
-	return !text_equals(failure->reason, FAILURE_REFUSED) &&
-	       !text_equals(failure->reason, FAILURE_START_FAILED) &&
-	       !text_equals(failure->reason, FAILURE_INIT_FAILED);
 }
 
 static void add_next(const struct failure *failure, const char *job_words, struct text *text)
 {
 	struct text line CLEANUP(text_done) = {0};
 
-	if (!has_started(failure))
+	/* A replica that has not started has no output. */
+	if (text_equals(failure->reason, FAILURE_REFUSED) ||
+	    text_equals(failure->reason, FAILURE_START_FAILED) ||
+	    text_equals(failure->reason, FAILURE_INIT_FAILED))
 		return;
 	if (failure->machine)
 		text_addf(&line, "on %s: ", failure->machine);
@@ -153,6 +124,9 @@ void failure_describe(const struct status *status, const char *job_words,
 		add_whereabouts(failure, job_words, text); /* of the job: a deadline, a stop */
 		return;
 	}
+	const struct replica_status *replica =
+		status_replica(status, failure->role, failure->index);
+
 	add_failure_row(text, "likely cause", failure->cause);
 	add_failure_row(text, "error", failure->exception);
 	add_failure_row(text, "advice", failure_advice(failure));
@@ -160,13 +134,18 @@ void failure_describe(const struct status *status, const char *job_words,
 	if (failure->pid)
 		text_addf(text, ROW "%" PRId64 "\n", "PID", failure->pid);
 	add_failure_row(text, "script", style->script);
-	add_failure_time(failure, style->offset, text);
+	if (failure->time != MSEC_UNSET) {
+		text_addf(text, ROW, "at");
+		text_add_time_ahead(text, failure->time, style->offset);
+		text_add_char(text, '\n');
+	}
 	if (!style->skips_last_lines)
 		add_failure_rows("last output", "| ", failure->last_lines, failure->n_last_lines,
 				 text);
 	add_consequences(failure, text);
 	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
-	add_failure_row(text, "log file", log_of_failure(status));
+	if (!failure->machine && replica && replica->attempt == failure->attempt)
+		add_failure_row(text, "log file", replica->log);
 	add_all_stacks(failure, job_words, text);
 	add_next(failure, job_words, text);
 }

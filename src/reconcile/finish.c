@@ -112,14 +112,6 @@ static void fail_decided_job(struct decision *decision, const char *reason, cons
 	finish_decided_job(decision, CONDITION_FAILED, reason, message, NULL, exit_code);
 }
 
-static bool is_any_live(const struct decision *decision)
-{
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (replica_is_live(&decision->replicas[i]) || decision->replicas[i].is_older_live)
-			return true;
-	return false;
-}
-
 /* " (interrupted)"; nothing if the word would only repeat "stopped". */
 static const char *describe_stop(const struct decision *decision)
 {
@@ -134,8 +126,9 @@ void finish_if_stopped(struct decision *decision)
 {
 	const struct job *job = decision->job;
 
-	if (is_any_live(decision))
-		return;
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (replica_is_live(&decision->replicas[i]) || decision->replicas[i].is_older_live)
+			return;
 	const char *by = describe_stop(decision);
 	const char *why = arena_format(decision->arena, "the job was stopped%s", by);
 	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped%s.",
@@ -190,15 +183,6 @@ static struct failure *without_progress(const struct decision *decision,
 	return last;
 }
 
-/* "too few machines took part for too long, after 10.0.0.2 (machine 1) was lost" */
-static const char *with_loss(const struct decision *decision, const struct failure *loss,
-			     const char *why)
-{
-	bool is_loss = loss && text_equals(loss->reason, FAILURE_MACHINE_LOST);
-
-	return is_loss ? arena_format(decision->arena, "%s, after %s", why, loss->message) : why;
-}
-
 /* A process of this machine failed while the server was silent, which may be why. NULL: none did.
  */
 static struct failure *failed_without_server(const struct decision *decision,
@@ -228,8 +212,10 @@ static void fail_with_all(struct decision *decision, const struct observed_world
 	bool is_by_process =
 		world->verdict == RENDEZVOUS_FAILED || world->verdict == RENDEZVOUS_NO_PROGRESS;
 
-	if (world->verdict == RENDEZVOUS_TIMED_OUT)
-		why = with_loss(decision, failure, why);
+	/* "too few machines took part for too long, after 10.0.0.2 (machine 1) was lost" */
+	if (world->verdict == RENDEZVOUS_TIMED_OUT && failure &&
+	    text_equals(failure->reason, FAILURE_MACHINE_LOST))
+		why = arena_format(decision->arena, "%s, after %s", why, failure->message);
 	if (alone)
 		failure = alone;
 	else if (!is_by_process || !failure || !failure->role)
@@ -252,19 +238,12 @@ void finish_as_member(struct decision *decision, const struct observed_world *wo
 		fail_with_all(decision, world);
 }
 
-static msec deadline_of(const struct decision *decision)
-{
-	const struct job *job = decision->job;
-
-	return job->active_deadline < 0 || decision->status->start_time == MSEC_UNSET
-		       ? MSEC_NEVER
-		       : decision->status->start_time + job->active_deadline;
-}
-
 bool finish_if_too_late(struct decision *decision)
 {
-	msec deadline = deadline_of(decision);
+	msec deadline = decision->status->start_time + decision->job->active_deadline;
 
+	if (decision->job->active_deadline < 0 || decision->status->start_time == MSEC_UNSET)
+		return false;
 	if (decision->now < deadline) {
 		plan_wake_at(decision->plan, deadline);
 		return false;
@@ -329,33 +308,24 @@ void finish_on_backoff_limit(struct decision *decision, const struct replica *fa
 		failure, failure_exit_code(failure));
 }
 
-static const struct replica *first_failed_of(const struct decision *decision,
-					     const struct role *role)
-{
-	const struct replica *first = NULL;
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-
-		if (!replica->is_wanted || replica->role != role ||
-		    replica->status->state != REPLICA_FAILED)
-			continue;
-		if (!first || replica->status->end_time < first->status->end_time)
-			first = replica;
-	}
-	return first;
-}
-
 void finish_if_nobody_is_left(struct decision *decision)
 {
 	const struct role *worker = job_deciding_role(decision->job);
 
 	if (!decision->job->is_dynamic || !worker || worker->kind != ROLE_WORKER)
 		return;
-	const struct replica *first = first_failed_of(decision, worker);
+	const struct replica *first = NULL;
 	int n_ended = count_succeeded(decision, worker) +
 		      count_in_state(decision, worker, REPLICA_FAILED);
 
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->is_wanted && replica->role == worker &&
+		    replica->status->state == REPLICA_FAILED &&
+		    (!first || replica->status->end_time < first->status->end_time))
+			first = replica;
+	}
 	if (first && n_ended == worker->replicas)
 		finish_on_failure(decision, first);
 }

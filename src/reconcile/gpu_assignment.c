@@ -267,14 +267,6 @@ static void describe_hands(const struct job *job, const struct gpus *gpus,
 	}
 }
 
-static void describe_own(const struct job *job, struct text *text)
-{
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (has_own(&job->roles[i]))
-			text_addf(text, "%s%s uses the GPUs in the job's own " GPUS_VARIABLE,
-				  text->len ? "; " : "", job->roles[i].name);
-}
-
 void gpu_assignment_describe(const struct job *job, const struct gpus *gpus,
 			     const struct gpu_assignment *deal, gpu_set free, const char *holders,
 			     struct text *text)
@@ -287,5 +279,8 @@ void gpu_assignment_describe(const struct job *job, const struct gpus *gpus,
 	    !gpus_have_mig(gpus))
 		text_add(text, "; each sees all of these and chooses by LOCAL_RANK "
 			       "(--visible-gpus replica: only its own)");
-	describe_own(job, text);
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (has_own(&job->roles[i]))
+			text_addf(text, "%s%s uses the GPUs in the job's own " GPUS_VARIABLE,
+				  text->len ? "; " : "", job->roles[i].name);
 }

@@ -181,10 +181,15 @@ static struct entry *need_entry(struct queue *queue, const char *tenant, const c
 	return entry;
 }
 
-static void drop_queue_tenant(struct queue *queue, struct tenant *tenant)
+static void delete_queue_entry(struct queue *queue, struct entry *entry)
 {
+	struct tenant *tenant = entry->tenant;
 	size_t i = 0;
 
+	take_out(&queue->entries, entry);
+	entry_free(entry);
+	if (--tenant->n_entries > 0)
+		return;
 	while (queue->tenants[i] != tenant)
 		i++;
 	memmove(queue->tenants + i, queue->tenants + i + 1,
@@ -192,14 +197,6 @@ static void drop_queue_tenant(struct queue *queue, struct tenant *tenant)
 	if (queue->turn > i)
 		queue->turn--;
 	tenant_free(tenant);
-}
-
-static void delete_queue_entry(struct queue *queue, struct entry *entry)
-{
-	take_out(&queue->entries, entry);
-	if (--entry->tenant->n_entries == 0)
-		drop_queue_tenant(queue, entry->tenant);
-	entry_free(entry);
 }
 
 /* The queue. */

@@ -248,18 +248,6 @@ void reconcile_resume(const struct job *job, const struct status *last_status, m
 	*ret_status = plan.status;
 }
 
-/* Running replicas did not fail by themselves: they ended with their supervisor or after it.
- * Waiting replicas no longer wait. */
-static void mark_lost_replicas_stopped(struct decision *decision)
-{
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-
-		if (replica->is_disrupted || replica->status->state == REPLICA_PENDING)
-			replica->status->state = REPLICA_STOPPED;
-	}
-}
-
 void reconcile_lost(const struct job *job, const struct status *last_status, const char *reason,
 		    const char *why, msec now, struct arena *arena, struct plan *ret_plan)
 {
@@ -267,7 +255,12 @@ void reconcile_lost(const struct job *job, const struct status *last_status, con
 	struct decision decision;
 
 	decision_begin(&decision, job, last_status, &nobody, now, arena, ret_plan);
-	mark_lost_replicas_stopped(&decision);
+	/* Running replicas did not fail by themselves: they ended with their supervisor or after
+	 * it. Waiting replicas no longer wait. */
+	for (size_t i = 0; i < decision.n_replicas; i++)
+		if (decision.replicas[i].is_disrupted ||
+		    decision.replicas[i].status->state == REPLICA_PENDING)
+			decision.replicas[i].status->state = REPLICA_STOPPED;
 	if (!status_is_finished(last_status))
 		finish_as_lost(&decision, reason, why);
 	count_roles(&decision, status_is_finished(last_status));

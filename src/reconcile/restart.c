@@ -13,15 +13,6 @@
 
 #define FIRST_RETRYABLE_CODE 128 /* training-operator pkg/util/train/train_util.go */
 
-/* The time before which this replica may not be started; `now` or earlier if it need not wait. A
- * clock that was set back since does not delay a restart. */
-static msec restart_waits_until(const struct decision *decision, const struct replica *replica)
-{
-	msec restart_at = replica->status->restart_at;
-
-	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
-}
-
 /* enableDynamicWorker: workers come and go, so one that failed under Never is not missed. */
 static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
 {
@@ -196,18 +187,6 @@ static void begin_again(const struct decision *decision, struct replica *replica
 	status->restart_at = restart_at;
 }
 
-static void restart_alone(struct decision *decision, struct replica *replica)
-{
-	const struct failure *failure = failure_of_replica(decision, replica);
-	bool is_one_counted = is_counted(decision, replica);
-
-	decision->status->restarts += is_one_counted;
-	replica->status->restarts++;
-	begin_again(decision, replica, failure->lived);
-	report_replica_restart(decision, failure->message, "it", replica->status->restart_at,
-			       is_one_counted);
-}
-
 static void restart(struct decision *decision, const struct answer *answer)
 {
 	struct failure *failure = failure_of_replica(decision, answer->first);
@@ -220,9 +199,20 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision->plan->is_failure_new = true;
 	if (answer->whole)
 		restart_whole_job(decision, failure, answer->n_counted > 0);
-	for (size_t i = 0; !answer->whole && i < decision->n_replicas; i++)
-		if (needs_answer(decision, &decision->replicas[i]))
-			restart_alone(decision, &decision->replicas[i]);
+	for (size_t i = 0; !answer->whole && i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (!needs_answer(decision, replica))
+			continue;
+		const struct failure *own = failure_of_replica(decision, replica);
+		bool is_one_counted = is_counted(decision, replica);
+
+		decision->status->restarts += is_one_counted;
+		replica->status->restarts++;
+		begin_again(decision, replica, own->lived);
+		report_replica_restart(decision, own->message, "it", replica->status->restart_at,
+				       is_one_counted);
+	}
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
@@ -348,22 +338,6 @@ bool restart_or_fail(struct decision *decision)
 
 /* Addresses and starts. */
 
-static bool publish_missing(struct decision *decision)
-{
-	bool is_complete = true;
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-
-		if (!replica->is_wanted || replica->address)
-			continue;
-		is_complete = false;
-		decision_act(decision, ACTION_PUBLISH, replica->status->role,
-			     replica->status->index, 0, 0);
-	}
-	return is_complete;
-}
-
 /* A new replica must not meet a peer of an old attempt, unless the job is dynamic. */
 static bool is_old_peer_live(const struct decision *decision)
 {
@@ -375,16 +349,6 @@ static bool is_old_peer_live(const struct decision *decision)
 	return false;
 }
 
-static void plan_replica_start(struct decision *decision, const struct replica *replica)
-{
-	struct replica_status *status = replica->status;
-
-	if (decision->status->start_time == MSEC_UNSET)
-		decision->status->start_time = decision->now;
-	status->restart_at = MSEC_UNSET;
-	decision_act(decision, ACTION_START, status->role, status->index, status->attempt, 0);
-}
-
 /* A replica that waits for a delay waits alone: the others start. */
 static void start_missing(struct decision *decision)
 {
@@ -392,26 +356,45 @@ static void start_missing(struct decision *decision)
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
-		msec waits_until = restart_waits_until(decision, replica);
+		struct replica_status *status = replica->status;
 		bool is_way_free =
 			!replica->is_older_live &&
 			(replica->n_older == 0 || decision->observed->traits.names_carry_attempt);
 
-		if (!replica->is_wanted || replica->status->state != REPLICA_PENDING ||
-		    is_old_peer_there || !is_way_free)
+		if (!replica->is_wanted || status->state != REPLICA_PENDING || is_old_peer_there ||
+		    !is_way_free)
 			continue;
-		if (waits_until > decision->now)
-			plan_wake_at(decision->plan, waits_until);
-		else
-			plan_replica_start(decision, replica);
+		/* A clock that was set back since does not delay a restart. */
+		if (status->restart_at > decision->now &&
+		    status->restart_at - decision->now <= RESTART_LONGEST_DELAY) {
+			plan_wake_at(decision->plan, status->restart_at);
+			continue;
+		}
+		if (decision->status->start_time == MSEC_UNSET)
+			decision->status->start_time = decision->now;
+		status->restart_at = MSEC_UNSET;
+		decision_act(decision, ACTION_START, status->role, status->index, status->attempt,
+			     0);
 	}
 }
 
 /* Addresses first: every process gets the addresses of all others at its start. */
 void missing_plan(struct decision *decision)
 {
-	if (!decision_is_at_rest(decision) && publish_missing(decision) &&
-	    !decision->observed->holds_starts)
+	bool is_complete = true;
+
+	if (decision_is_at_rest(decision))
+		return;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->address)
+			continue;
+		is_complete = false;
+		decision_act(decision, ACTION_PUBLISH, replica->status->role,
+			     replica->status->index, 0, 0);
+	}
+	if (is_complete && !decision->observed->holds_starts)
 		start_missing(decision);
 }
 
@@ -436,18 +419,6 @@ static bool changes_size(const struct decision *decision, const struct replica *
 	bool has_changed = replica->is_wanted ? !replica->is_remembered || was_ended : was_at_work;
 
 	return has_changed && (!replica->role || job_resizes_whole(decision->job, replica->role));
-}
-
-static bool has_size_changed(const struct decision *decision)
-{
-	bool has_changed = false;
-	bool is_first_observation = true;
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		has_changed |= changes_size(decision, &decision->replicas[i]);
-		is_first_observation &= !decision->replicas[i].is_remembered;
-	}
-	return has_changed && !is_first_observation;
 }
 
 /* Replicas that have not started yet will get the new size. */
@@ -482,7 +453,14 @@ static void report_resize_restart(struct decision *decision)
 
 void resize_if_scaled(struct decision *decision)
 {
-	if (!has_size_changed(decision) || !is_any_at_work(decision))
+	bool has_changed = false;
+	bool is_first_observation = true;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		has_changed |= changes_size(decision, &decision->replicas[i]);
+		is_first_observation &= !decision->replicas[i].is_remembered;
+	}
+	if (!has_changed || is_first_observation || !is_any_at_work(decision))
 		return;
 	/* the field tells why the job last restarted, which was no failure */
 	decision->status->failure = NULL;

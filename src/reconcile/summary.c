@@ -15,15 +15,6 @@ static const char *summary_state_of(const struct status *status)
 	return "Pending";
 }
 
-static int count_running(const struct status *status)
-{
-	int count = 0;
-
-	for (size_t i = 0; i < status->n_replicas; i++)
-		count += status->replicas[i].state == REPLICA_RUNNING;
-	return count;
-}
-
 /* The first replica that holds up the start, and the number of others. */
 static const char *describe_waiting(const struct status *status, struct arena *arena)
 {
@@ -74,7 +65,6 @@ void summary_create(const struct job *job, const struct status *status, struct a
 		.state = summary_state_of(status),
 		.roles = arena_copy_text(arena, text_of(&roles)),
 		.message = describe_job_state(job, status, arena),
-		.running = count_running(status),
 		.wanted = job_replica_count(job),
 		.restarts = status->restarts,
 		.exit_code = status_is_finished(status) ? status->exit_code : -1,
@@ -83,6 +73,8 @@ void summary_create(const struct job *job, const struct status *status, struct a
 		.completion_time = status->completion_time,
 		.expires_at = expiry == MSEC_NEVER ? MSEC_UNSET : expiry,
 	};
+	for (size_t i = 0; i < status->n_replicas; i++)
+		ret_summary->running += status->replicas[i].state == REPLICA_RUNNING;
 }
 
 static const struct json_field summary_fields[] = {

@@ -119,17 +119,6 @@ static void set_stuck_replica_reason(const struct decision *decision, const stru
 		decision->job->name, status->role, status->index);
 }
 
-/* A new attempt waits for its object's name, which an older attempt still has. */
-static void mark_replica_if_stuck(const struct decision *decision,
-				  const struct observed_replica *object)
-{
-	const struct replica *replica = decision_find(decision, object->role, object->index);
-	enum replica_state state = replica ? replica->status->state : REPLICA_STOPPED;
-
-	if ((state == REPLICA_PENDING || state == REPLICA_STOPPING) && is_stuck(decision, object))
-		set_stuck_replica_reason(decision, replica, object);
-}
-
 void waiting_reasons_find(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -141,8 +130,18 @@ void waiting_reasons_find(struct decision *decision)
 		status->message = NULL;
 		status->is_reason_from_elsewhere = false;
 	}
-	for (size_t i = 0; i < decision->observed->n_replicas; i++)
-		mark_replica_if_stuck(decision, &decision->observed->replicas[i]);
+	/* A new attempt waits for its object's name, which an older attempt still has. */
+	for (size_t i = 0; i < decision->observed->n_replicas; i++) {
+		const struct observed_replica *object = &decision->observed->replicas[i];
+		const struct replica *replica =
+			decision_find(decision, object->role, object->index);
+
+		if (replica &&
+		    (replica->status->state == REPLICA_PENDING ||
+		     replica->status->state == REPLICA_STOPPING) &&
+		    is_stuck(decision, object))
+			set_stuck_replica_reason(decision, replica, object);
+	}
 }
 
 void waiting_reasons_report(struct decision *decision)

@@ -156,25 +156,20 @@ size_t member_called(struct member *member, instant now)
 	return place;
 }
 
-/* If a server orders a world whose end was already reported, it has lost the later reports, and
- * waits for workers that no longer exist. */
-static void report_lost_world(struct member *member)
+static void apply_member_order(struct member *member, const struct member_order *order, instant now)
 {
 	struct member_report *report = &member->report;
 
+	if (order->order == RENDEZVOUS_GO)
+		member->goes_at = INSTANT_NEVER;
+	report->known = *order;
+	if (order->generation > report->newest)
+		report->newest = order->generation;
+	/* If a server orders a world whose end was already reported, it has lost the later reports,
+	 * and waits for workers that no longer exist. */
 	if (report->known.order == RENDEZVOUS_RUN && report->activity == MEMBER_IDLE &&
 	    report->known.generation == report->generation)
 		report->activity = MEMBER_HAS_FAILED;
-}
-
-static void apply_member_order(struct member *member, const struct member_order *order, instant now)
-{
-	if (order->order == RENDEZVOUS_GO)
-		member->goes_at = INSTANT_NEVER;
-	member->report.known = *order;
-	if (order->generation > member->report.newest)
-		member->report.newest = order->generation;
-	report_lost_world(member);
 	leave_when_idle(member, now);
 }
 

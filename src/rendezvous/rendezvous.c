@@ -83,16 +83,6 @@ static struct member_entry *member_table_add(struct member_table *table, const c
 	return member;
 }
 
-static void member_table_remove(struct member_table *table, struct member_entry *member)
-{
-	size_t place = member_place_of(table, member->id);
-
-	table->count--;
-	memmove(table->members + place, table->members + place + 1,
-		(table->count - place) * sizeof(struct member_entry *));
-	member_free(member);
-}
-
 static int compare_places(const void *a, const void *b)
 {
 	const struct member_entry *left = *(struct member_entry *const *) a;
@@ -295,13 +285,18 @@ static void take_share(struct rendezvous *rendezvous, struct member_entry *membe
 static void remove_member(struct rendezvous *rendezvous, struct member_entry *member,
 			  enum world_reason reason)
 {
+	struct member_table *table = &rendezvous->members;
+	size_t place = member_place_of(table, member->id);
 	bool is_missed = is_at_work(member);
 
 	if (member->rank >= 0)
 		rendezvous->version++; /* the record of the world has changed */
 	take_share(rendezvous, member, "");
 	detach(rendezvous, member, reason == WORLD_LOST_MEMBER);
-	member_table_remove(&rendezvous->members, member);
+	table->count--;
+	memmove(table->members + place, table->members + place + 1,
+		(table->count - place) * sizeof(struct member_entry *));
+	member_free(member);
 	rendezvous->is_unsettled = true;
 	if (is_missed)
 		end_world(rendezvous, reason);
@@ -422,17 +417,6 @@ static int check_newest_generation(const struct rendezvous *rendezvous, int64_t 
 		       generation, newest);
 }
 
-/* The members of a lost world keep their order, and come before the others, unless those have been
- * in a world of this server. */
-static void restore_order(const struct rendezvous *rendezvous, struct member_entry *member,
-			  const struct rendezvous_event *event)
-{
-	bool is_of_newest = event->newest == rendezvous->newest && event->last_rank >= 0;
-
-	if (has_lost_worlds(rendezvous) && !rendezvous->has_formed && is_of_newest)
-		member->number = event->last_rank - LIMIT_MEMBERS;
-}
-
 /* An offer does not change, as a rule. */
 static void set_offer(struct rendezvous *rendezvous, struct member_entry *member, const char *offer)
 {
@@ -490,7 +474,11 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 		member = member_table_add(&rendezvous->members, event->id);
 		rendezvous->is_unsettled = true;
 	}
-	restore_order(rendezvous, member, event);
+	/* The members of a lost world keep their order, and come before the others, unless those
+	 * have been in a world of this server. */
+	if (has_lost_worlds(rendezvous) && !rendezvous->has_formed &&
+	    event->newest == rendezvous->newest && event->last_rank >= 0)
+		member->number = event->last_rank - LIMIT_MEMBERS;
 	set_offer(rendezvous, member, offer);
 	if (!member->key)
 		member->key = mem_copy_text(event->key);
@@ -713,22 +701,10 @@ static void update_phase(struct rendezvous *rendezvous, instant now)
 			candidates[i]->number = rendezvous->members.n_ever++;
 }
 
-/* A member whose heartbeats arrive but which never acknowledges would block every world. */
-static void require_acknowledgement(struct rendezvous *rendezvous, instant now)
-{
-	instant acknowledge_by = instant_add(now, rendezvous->settings.lease);
-
-	for (size_t i = 0; i < rendezvous->members.count; i++) {
-		struct member_entry *member = rendezvous->members.members[i];
-
-		member->acknowledge_by = instant_min(member->acknowledge_by, acknowledge_by);
-	}
-	rendezvous->next_expiry = instant_min(rendezvous->next_expiry, acknowledge_by);
-}
-
 int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event,
 		    instant now, struct err *err)
 {
+	instant acknowledge_by = instant_add(now, rendezvous->settings.lease);
 	int64_t version = rendezvous->version;
 	int rc = 0;
 
@@ -738,8 +714,15 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 		rc = apply_member_event(rendezvous, event, now, err);
 	remove_silent(rendezvous, now); /* a member that has called is not silent */
 	update_phase(rendezvous, now);
-	if (version != rendezvous->version)
-		require_acknowledgement(rendezvous, now);
+	if (version == rendezvous->version)
+		return rc;
+	/* A member whose heartbeats arrive but which never acknowledges would block every world. */
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		struct member_entry *member = rendezvous->members.members[i];
+
+		member->acknowledge_by = instant_min(member->acknowledge_by, acknowledge_by);
+	}
+	rendezvous->next_expiry = instant_min(rendezvous->next_expiry, acknowledge_by);
 	return rc;
 }
 

@@ -46,15 +46,6 @@ static void refund_expired_charges(struct restart_budget *budget, instant now)
 		(size_t) budget->n_charged * sizeof(instant));
 }
 
-static void note_progress(struct restart_budget *budget)
-{
-	if (budget->progress > budget->failed_at)
-		budget->n_charged = budget->n_no_progress = 0;
-	else
-		budget->n_no_progress++;
-	budget->failed_at = budget->progress;
-}
-
 static enum restart_budget_end check_budget_end(const struct restart_budget *budget)
 {
 	const struct restart_terms *terms = &budget->terms;
@@ -70,7 +61,11 @@ static enum restart_budget_end check_budget_end(const struct restart_budget *bud
 bool restart_budget_charge(struct restart_budget *budget, instant now)
 {
 	refund_expired_charges(budget, now);
-	note_progress(budget);
+	if (budget->progress > budget->failed_at)
+		budget->n_charged = budget->n_no_progress = 0;
+	else
+		budget->n_no_progress++;
+	budget->failed_at = budget->progress;
 	budget->end = check_budget_end(budget);
 	if (budget->end != RESTARTS_LEFT)
 		return false;

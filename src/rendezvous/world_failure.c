@@ -190,8 +190,8 @@ static void add_consequence(struct failure *first, const struct failure *other, 
 	first->n_consequences = count < MOST_CONSEQUENCES ? count : MOST_CONSEQUENCES;
 }
 
-static void store_first_failure(struct world_failure *failure, const struct failure *first,
-				int64_t number)
+void world_failure_restore(struct world_failure *failure, const struct failure *first,
+			   int64_t number)
 {
 	struct arena *arena = arena_new();
 	struct failure *copy = status_failure_copy(first, arena);
@@ -208,14 +208,14 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 	if (!report->machine || (first && report->attempt < first->attempt))
 		return false;
 	if (!first || report->attempt > first->attempt) {
-		store_first_failure(failure, report, failure->number + 1);
+		world_failure_restore(failure, report, failure->number + 1);
 		return true;
 	}
 	if (is_loss(first) && is_loss(report)) { /* of more machines */
 		struct failure more = *first;
 
 		more.message = report->message;
-		store_first_failure(failure, &more, failure->number + 1);
+		world_failure_restore(failure, &more, failure->number + 1);
 		return true;
 	}
 	if (is_of_machine(first, report->machine))
@@ -228,7 +228,7 @@ bool world_failure_take(struct world_failure *failure, const struct failure *rep
 	struct failure merged = is_cause ? *report : *first;
 
 	add_consequence(&merged, is_cause ? first : report, arena);
-	store_first_failure(failure, &merged, failure->number + 1);
+	world_failure_restore(failure, &merged, failure->number + 1);
 	return true;
 }
 
@@ -269,12 +269,6 @@ struct failure *world_failure_of_losses(const struct world_losses *losses, msec 
 		.time = time,
 	};
 	return failure;
-}
-
-void world_failure_restore(struct world_failure *failure, const struct failure *kept,
-			   int64_t number)
-{
-	store_first_failure(failure, kept, number);
 }
 
 void world_failure_add_sentence(const struct failure *failure, struct text *text)

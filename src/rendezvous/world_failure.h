@@ -39,7 +39,7 @@ bool world_failure_is_consequence(const struct failure *failure);
  * world, or has no machine. */
 bool world_failure_take(struct world_failure *failure, const struct failure *report);
 /* Restores what a server has stored. */
-void world_failure_restore(struct world_failure *failure, const struct failure *kept,
+void world_failure_restore(struct world_failure *failure, const struct failure *first,
 			   int64_t number);
 
 /* The machines that one world has lost so far. Zero it to begin. */

@@ -356,20 +356,6 @@ static void check_spec_job_name(struct cluster_build *build, struct part part)
 			  shown_length(part.bytes, part.len), part.bytes);
 }
 
-static void read_tasks(struct cluster_build *build, struct part name, struct part rest)
-{
-	struct part piece;
-
-	for (int index = 0; next_piece(&rest, ';', &piece); index++)
-		if (piece.len == 0)
-			fault_add(build->faults, part_place_of(piece, 0), "",
-				  "task %d of job '%.*s' is empty: expected HOST:PORT", index,
-				  shown_length(name.bytes, name.len), name.bytes);
-		else
-			add_task(build, index, copy_part(build, piece), part_place_of(piece, 0),
-				 "");
-}
-
 /* NAME|HOST:PORT(;HOST:PORT)* */
 static void parse_cluster_job(struct cluster_build *build, struct part part)
 {
@@ -389,7 +375,16 @@ static void parse_cluster_job(struct cluster_build *build, struct part part)
 	add_job(build, copy_part(build, name), part_place_of(name, 0), "");
 	if (build->is_full)
 		return;
-	read_tasks(build, name, tasks);
+	struct part left = tasks, piece;
+
+	for (int index = 0; next_piece(&left, ';', &piece); index++)
+		if (piece.len == 0)
+			fault_add(build->faults, part_place_of(piece, 0), "",
+				  "task %d of job '%.*s' is empty: expected HOST:PORT", index,
+				  shown_length(name.bytes, name.len), name.bytes);
+		else
+			add_task(build, index, copy_part(build, piece), part_place_of(piece, 0),
+				 "");
 	if (rest.bytes)
 		fault_add(build->faults, part_place_of(tasks, tasks.len), "",
 			  "a second '|' in job '%.*s': jobs are separated by ',', tasks by ';'",

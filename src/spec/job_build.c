@@ -40,17 +40,6 @@ void job_document_add_env(struct json *container, const struct env_entry *env, s
 			 literal(env[i].value));
 }
 
-static struct json *container_new(const struct job_build *build, bool is_server)
-{
-	struct json *container = json_new_texts("name", "tensorflow", NULL);
-
-	for (const char *const *word = is_server ? server_command : build->command; *word; word++)
-		json_append(json_array_at(container, "command"), literal(*word));
-	json_set_string(container, "workingDir", build->working_dir);
-	job_document_add_env(container, build->env, build->n_env);
-	return container;
-}
-
 static void add_role_spec(struct json *specs, const struct job_build *build, const char *title,
 			  int replicas, bool is_server)
 {
@@ -64,7 +53,13 @@ static void add_role_spec(struct json *specs, const struct job_build *build, con
 	json_set_string(spec, "restartPolicy", restart_policy_words[policy]);
 	struct json *pod = json_object_at(json_object_at(spec, "template"), "spec");
 
-	json_append(json_array_at(pod, "containers"), container_new(build, is_server));
+	struct json *container = json_new_texts("name", "tensorflow", NULL);
+
+	for (const char *const *word = is_server ? server_command : build->command; *word; word++)
+		json_append(json_array_at(container, "command"), literal(*word));
+	json_set_string(container, "workingDir", build->working_dir);
+	job_document_add_env(container, build->env, build->n_env);
+	json_append(json_array_at(pod, "containers"), container);
 }
 
 struct json *job_document_new(const struct job_build *build)

@@ -64,19 +64,6 @@ static struct env_entry read_env_entry(struct field_reader *reader, const struct
 	return entry;
 }
 
-static void read_env(struct field_reader *reader, const struct field *container_field,
-		     struct arena *arena, struct container *container)
-{
-	const struct field *list = FIELD_MEMBER(container_field, "env");
-	size_t count = field_count(reader, list);
-	struct env_entry *env = arena_take_array(arena, count, sizeof(*env));
-
-	for (size_t i = 0; i < count; i++)
-		env[i] = read_env_entry(reader, FIELD_ELEMENT(list, i));
-	container->env = env;
-	container->n_env = count;
-}
-
 static int read_port(struct field_reader *reader, const struct field *container)
 {
 	const struct field *ports = FIELD_MEMBER(container, "ports");
@@ -141,6 +128,7 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	struct container *container = &role->container;
 	const struct field *command = FIELD_MEMBER(field, "command");
 	const struct field *working_dir = FIELD_MEMBER(field, "workingDir");
+	const struct field *list = FIELD_MEMBER(field, "env");
 
 	container->name = json_get_string(field->value, "name", "");
 	container->image = json_get_string(field->value, "image", NULL);
@@ -149,7 +137,12 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	container->working_dir = field_text(reader, working_dir, NULL);
 	if (container->working_dir && container->working_dir[0] == '\0')
 		container->working_dir = NULL;
-	read_env(reader, field, arena, container);
+	container->n_env = field_count(reader, list);
+	struct env_entry *env = arena_take_array(arena, container->n_env, sizeof(*env));
+
+	for (size_t i = 0; i < container->n_env; i++)
+		env[i] = read_env_entry(reader, FIELD_ELEMENT(list, i));
+	container->env = env;
 	container->processors = read_processors(field, "limits");
 	if (container->processors <= 0)
 		container->processors = read_processors(field, "requests");

@@ -73,16 +73,6 @@ char *job_files_packed_name(size_t part)
 	return mem_format(PACKED_NAME "%04zu", part);
 }
 
-static struct json *item_new(const struct job_file *file, size_t index)
-{
-	char *key CLEANUP(mem_free_text) = job_files_key(file, index);
-	struct json *item = json_new_texts("key", key, "path", file->path, NULL);
-
-	if (file->is_executable)
-		json_set_integer(item, "mode", EXECUTABLE_MODE);
-	return item;
-}
-
 /* One directory of all parts, by a projected volume. */
 static struct json *files_volume_new(const char *job_name, const struct job_file *files,
 				     size_t n_files, const size_t *parts)
@@ -102,7 +92,12 @@ static struct json *files_volume_new(const char *job_name, const struct job_file
 			items = json_array_at(config_map, "items");
 			json_append(sources, source);
 		}
-		json_append(items, item_new(&files[i], i));
+		char *key CLEANUP(mem_free_text) = job_files_key(&files[i], i);
+		struct json *item = json_new_texts("key", key, "path", files[i].path, NULL);
+
+		if (files[i].is_executable)
+			json_set_integer(item, "mode", EXECUTABLE_MODE);
+		json_append(items, item);
 	}
 	return volume;
 }
@@ -148,25 +143,13 @@ bool job_files_are_mounted(const struct json *template)
 				 FILES_VOLUME) != NULL;
 }
 
-static void add_unpacking_container(struct json *spec, const struct json *container)
+void job_document_add_unpacking(struct json *document)
 {
 	static const char *const words[] = {
 		"sh",
 		"-c",
 		"cat " JOB_FILES_FOLDER "/" PACKED_NAME "* | tar -x -z -o -f - -C " JOB_WORK_FOLDER,
 	};
-	struct json *unpacking = pod_template_add(spec, "initContainers", UNPACKING_CONTAINER);
-
-	json_copy_member(unpacking, container, "image");
-	json_copy_member(unpacking, container, "imagePullPolicy");
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		json_append(json_array_at(unpacking, "command"), json_new_string(words[i]));
-	pod_template_add_mount(unpacking, FILES_VOLUME, JOB_FILES_FOLDER, true);
-	pod_template_add_mount(unpacking, WORK_VOLUME, JOB_WORK_FOLDER, false);
-}
-
-void job_document_add_unpacking(struct json *document)
-{
 	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
 	const char *title = NULL;
 	struct json *role;
@@ -178,7 +161,15 @@ void job_document_add_unpacking(struct json *document)
 
 		if (!pod_template_find(json_get(spec, "volumes"), "name", WORK_VOLUME))
 			add_work_folder(spec, container);
-		add_unpacking_container(spec, container);
+		struct json *unpacking =
+			pod_template_add(spec, "initContainers", UNPACKING_CONTAINER);
+
+		json_copy_member(unpacking, container, "image");
+		json_copy_member(unpacking, container, "imagePullPolicy");
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			json_append(json_array_at(unpacking, "command"), json_new_string(words[i]));
+		pod_template_add_mount(unpacking, FILES_VOLUME, JOB_FILES_FOLDER, true);
+		pod_template_add_mount(unpacking, WORK_VOLUME, JOB_WORK_FOLDER, false);
 	}
 }
 

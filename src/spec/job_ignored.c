@@ -111,26 +111,26 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 		text_add(text, " and others");
 }
 
-static void describe_own(const struct job *job, const char *name, struct text *text)
-{
-	struct text roles CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (pod_template_find(
-			    json_get(pod_template_container(job->roles[i].template), "env"), "name",
-			    name))
-			text_addf(&roles, "%s%s", roles.len ? ", " : "", job->roles[i].name);
-	if (roles.len)
-		text_addf(text, "%s%s (%s)", text->len ? ", " : "", name, text_of(&roles));
-}
-
 void job_describe_own_identity(const struct job *job, struct text *text)
 {
 	static const char *const names[] = {"TF_CONFIG",  "MASTER_ADDR", "RANK",
 					    "LOCAL_RANK", "WORLD_SIZE",  "JAX_PROCESS_ID"};
 
-	for (size_t i = 0; i < ARRAY_LEN(names) && job_replica_count(job) > 1; i++)
-		describe_own(job, names[i], text);
+	for (size_t i = 0; i < ARRAY_LEN(names) && job_replica_count(job) > 1; i++) {
+		struct text roles CLEANUP(text_done) = {0};
+
+		for (size_t j = 0; j < job->n_roles; j++) {
+			const struct json *container =
+				pod_template_container(job->roles[j].template);
+
+			if (pod_template_find(json_get(container, "env"), "name", names[i]))
+				text_addf(&roles, "%s%s", roles.len ? ", " : "",
+					  job->roles[j].name);
+		}
+		if (roles.len)
+			text_addf(text, "%s%s (%s)", text->len ? ", " : "", names[i],
+				  text_of(&roles));
+	}
 }
 
 static bool is_torchrun(const char *word)

@@ -83,38 +83,12 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 	entries->count++;
 }
 
-/* The API server drops keys without a value before an operator sees them. */
-static void collect_from_map(struct field_reader *reader, struct entries *entries)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(entries->container.value, &key, &value)) {
-		const struct field *spec = FIELD_MAP_ENTRY(&entries->container, key);
-
-		if (reader_is_strict(reader) || field_is_set(spec))
-			add_entry(reader, entries, spec, spec, key);
-	}
-}
-
-static void collect_from_list(struct field_reader *reader, struct entries *entries)
-{
-	size_t count = field_count(reader, &entries->container);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct field *spec = FIELD_ELEMENT(&entries->container, i);
-		const struct field *type = FIELD_MEMBER(spec, "tfReplicaType");
-
-		add_entry(reader, entries, spec, type,
-			  field_text(reader, type, role_titles[ROLE_CHIEF]));
-	}
-}
-
 /* An object called replicaSpecs is a probable typing error; its roles are read too. */
 static void collect(struct field_reader *reader, const struct field *spec, struct entries *entries)
 {
 	struct field map = field_member(spec, "tfReplicaSpecs");
 	struct field list = field_member(spec, "replicaSpecs");
+	struct json *value;
 	bool is_slip = reader_is_strict(reader) && json_is(list.value, JSON_OBJECT);
 
 	entries->is_list = field_is_set(&list) && !field_is_set(&map) && !is_slip;
@@ -124,12 +98,28 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 			     "Forbidden: is the older form of tfReplicaSpecs, which is there too");
 	if (is_slip && !field_is_set(&map))
 		field_refuse_unknown(reader, &list, &map.key, 1);
+	size_t count = entries->is_list ? field_count(reader, &entries->container) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct field *role = FIELD_ELEMENT(&entries->container, i);
+		const struct field *type = FIELD_MEMBER(role, "tfReplicaType");
+
+		add_entry(reader, entries, role, type,
+			  field_text(reader, type, role_titles[ROLE_CHIEF]));
+	}
 	if (entries->is_list)
-		collect_from_list(reader, entries);
-	else if (!field_is_set(&entries->container))
+		return;
+	if (!field_is_set(&entries->container))
 		field_refuse(reader, &map, "Required value: must be required");
-	else if (field_is_object(reader, &entries->container))
-		collect_from_map(reader, entries);
+	else if (!field_is_object(reader, &entries->container))
+		return;
+	/* The API server drops keys without a value before an operator sees them. */
+	for (const char *key = NULL; json_next(entries->container.value, &key, &value);) {
+		const struct field *role = FIELD_MAP_ENTRY(&entries->container, key);
+
+		if (reader_is_strict(reader) || field_is_set(role))
+			add_entry(reader, entries, role, role, key);
+	}
 }
 
 static void read_role(struct field_reader *reader, const struct entries *entries,
@@ -210,21 +200,6 @@ static void check_replicas(struct field_reader *reader, const struct entries *en
 			     "Required value: at least one role must have one replica or more");
 }
 
-/* Writes the roles back as tfReplicaSpecs under their canonical keys. */
-static void normalise(struct json *spec, const struct entries *entries, const struct job *job)
-{
-	struct json *map = json_new_object();
-
-	for (size_t i = 0; i < entries->count; i++) {
-		struct json *value = entries->list[i].spec.value;
-
-		json_remove(value, "tfReplicaType");
-		json_set(map, job->roles[i].title, json_ref(value));
-	}
-	json_remove(spec, "replicaSpecs");
-	json_set(spec, "tfReplicaSpecs", map);
-}
-
 void job_read_roles(struct field_reader *reader, const struct field *spec, struct job *job)
 {
 	struct entries entries = {0};
@@ -236,6 +211,17 @@ void job_read_roles(struct field_reader *reader, const struct field *spec, struc
 	for (size_t i = 0; i < entries.count; i++)
 		read_role(reader, &entries, &entries.list[i], job->arena, &job->roles[i]);
 	check_replicas(reader, &entries, job);
-	if (reader->n_refused == 0)
-		normalise(spec->value, &entries, job);
+	if (reader->n_refused > 0)
+		return;
+	/* The roles are written back as tfReplicaSpecs under their canonical keys. */
+	struct json *map = json_new_object();
+
+	for (size_t i = 0; i < entries.count; i++) {
+		struct json *value = entries.list[i].spec.value;
+
+		json_remove(value, "tfReplicaType");
+		json_set(map, job->roles[i].title, json_ref(value));
+	}
+	json_remove(spec->value, "replicaSpecs");
+	json_set(spec->value, "tfReplicaSpecs", map);
 }

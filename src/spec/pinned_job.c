@@ -86,19 +86,6 @@ static void compare_member(const char *path, const char *key, const struct json 
 	compare(member, json_get(before, key), json_get(after, key), differences);
 }
 
-static void compare_members(const char *path, const struct json *before, const struct json *after,
-			    struct differences *differences)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(before, &key, &value))
-		compare_member(path, key, before, after, differences);
-	for (key = NULL; json_next(after, &key, &value);)
-		if (!json_get(before, key))
-			compare_member(path, key, before, after, differences);
-}
-
 static bool is_object_or_absent(const struct json *value)
 {
 	return json_is(value, JSON_OBJECT) || json_is(value, JSON_NULL);
@@ -110,13 +97,20 @@ static void compare(const char *path, const struct json *before, const struct js
 {
 	bool are_lists = json_is(before, JSON_ARRAY) && json_is(after, JSON_ARRAY) &&
 			 json_count(before) == json_count(after);
+	const char *key;
+	struct json *value;
 
 	if (json_equals(before, after))
 		return;
-	if (is_object_or_absent(before) && is_object_or_absent(after))
-		compare_members(path, before, after, differences);
-	else if (!are_lists && differences->count++ < FIELDS_TOLD)
+	if (is_object_or_absent(before) && is_object_or_absent(after)) {
+		for (key = NULL; json_next(before, &key, &value);)
+			compare_member(path, key, before, after, differences);
+		for (key = NULL; json_next(after, &key, &value);)
+			if (!json_get(before, key))
+				compare_member(path, key, before, after, differences);
+	} else if (!are_lists && differences->count++ < FIELDS_TOLD) {
 		text_addf(differences->fields, "%s%s", differences->count > 1 ? ", " : "", path);
+	}
 	for (size_t i = 0; are_lists && i < json_count(before); i++) {
 		char *element CLEANUP(mem_free_text) = mem_format("%s[%zu]", path, i);
 

@@ -130,8 +130,9 @@ static const char *meant(const struct shape *shape, const char *name)
 	return name_nearest(shape->words, shape->n_words, name);
 }
 
-static void check_names(struct field_reader *reader, const struct field *object,
-			const struct shape *shape)
+/* Values of another type are rejected where they are read. */
+static void check_object(struct field_reader *reader, const struct field *object,
+			 const struct shape *shape)
 {
 	const char *key = NULL;
 	struct json *value;
@@ -144,13 +145,6 @@ static void check_names(struct field_reader *reader, const struct field *object,
 			field_refuse(reader, FIELD_MEMBER(object, key),
 				     "unknown field; did you mean \"%s\"?", word);
 	}
-}
-
-/* Values of another type are rejected where they are read. */
-static void check_object(struct field_reader *reader, const struct field *object,
-			 const struct shape *shape)
-{
-	check_names(reader, object, shape);
 	for (size_t i = 0; i < shape->n_parts; i++) {
 		const struct part *part = &shape->parts[i];
 		const struct field *member = FIELD_MEMBER(object, part->name);
@@ -246,22 +240,6 @@ static size_t path_here(const char *sentence, const char *at)
 	return memchr(at, '.', len) ? len : 0;
 }
 
-/* Adds the whole path, with the quote of a quoted one. Returns the text after it. */
-static const char *add_path(const struct pod_file *files, size_t n_files, const char *at,
-			    size_t len, struct text *text)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%.*s", (int) len, at);
-	struct text places CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < n_files; i++)
-		add_in_file(&files[i], path, &places);
-	len += at[len] == '"';
-	text_addf(text, "%.*s", (int) len, at);
-	if (places.len > 0)
-		text_addf(text, " (%s)", text_of(&places));
-	return at + len;
-}
-
 void pod_place_add(const struct pod_file *files, size_t n_files, const char *sentence,
 		   struct text *text)
 {
@@ -270,9 +248,20 @@ void pod_place_add(const struct pod_file *files, size_t n_files, const char *sen
 	while (*at) {
 		size_t len = path_here(sentence, at);
 
-		if (len > 0)
-			at = add_path(files, n_files, at, len, text);
-		else
+		if (len == 0) {
 			text_add_char(text, *at++);
+			continue;
+		}
+		/* The whole path, with the quote of a quoted one. */
+		char *path CLEANUP(mem_free_text) = mem_format("%.*s", (int) len, at);
+		struct text places CLEANUP(text_done) = {0};
+
+		for (size_t i = 0; i < n_files; i++)
+			add_in_file(&files[i], path, &places);
+		len += at[len] == '"';
+		text_addf(text, "%.*s", (int) len, at);
+		if (places.len > 0)
+			text_addf(text, " (%s)", text_of(&places));
+		at += len;
 	}
 }

@@ -106,27 +106,21 @@ static struct json *merged_lists(const struct json *under, const struct json *ov
 	return list;
 }
 
-static struct json *merged_objects(const struct json *under, const struct json *over)
-{
-	struct json *object = json_new_copy(under);
-	const char *key = NULL;
-	struct json *value;
-
-	while (json_next(over, &key, &value))
-		if (json_is(value, JSON_NULL))
-			json_remove(object, key);
-		else
-			json_set(object, key, merged(json_get(under, key), value, key));
-	return object;
-}
-
 /* `name` is the member that both are the value of. */
 static struct json *merged(const struct json *under, const struct json *over, const char *name)
 {
 	bool are_lists = json_is(under, JSON_ARRAY) && json_is(over, JSON_ARRAY);
 
-	if (json_is(under, JSON_OBJECT) && json_is(over, JSON_OBJECT))
-		return merged_objects(under, over);
+	if (json_is(under, JSON_OBJECT) && json_is(over, JSON_OBJECT)) {
+		struct json *object = json_new_copy(under), *value;
+
+		for (const char *key = NULL; json_next(over, &key, &value);)
+			if (json_is(value, JSON_NULL))
+				json_remove(object, key);
+			else
+				json_set(object, key, merged(json_get(under, key), value, key));
+		return object;
+	}
 	for (size_t i = 0; are_lists && i < ARRAY_LEN(merge_keys); i++)
 		if (text_equals(merge_keys[i].list, name))
 			return merged_lists(under, over, &merge_keys[i]);

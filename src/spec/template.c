@@ -520,21 +520,6 @@ static struct json *make_labels(struct maker *maker, const struct field *root)
 	return make_value(maker, labels);
 }
 
-static void make_objects(struct maker *maker, const struct field *root,
-			 struct document ***ret_objects, size_t *ret_count)
-{
-	const struct field *list = FIELD_MEMBER(root, "objects");
-	size_t count = field_count(&maker->reader, list);
-	struct json *labels CLEANUP(json_cleanup) = make_labels(maker, root);
-
-	if (!count)
-		field_refuse(&maker->reader, list, "Required value: what the template makes");
-	*ret_objects = mem_new_array(count ? count : 1, sizeof(**ret_objects));
-	for (*ret_count = 0; *ret_count < count; ++*ret_count)
-		(*ret_objects)[*ret_count] =
-			make_document(maker, FIELD_ELEMENT(list, *ret_count), *ret_count, labels);
-}
-
 static void read_root(struct maker *maker, const struct field *root)
 {
 	static const char *const versions[] = {"template.openshift.io/v1", "v1"};
@@ -573,7 +558,15 @@ int template_make(const struct document *document, const struct template_call *c
 	read_root(&maker, &root);
 	maker.call = call;
 	parameters_set(&maker, &root);
-	make_objects(&maker, &root, &objects, &count);
+	const struct field *list = FIELD_MEMBER(&root, "objects");
+	size_t n_objects = field_count(&maker.reader, list);
+	struct json *labels CLEANUP(json_cleanup) = make_labels(&maker, &root);
+
+	if (!n_objects)
+		field_refuse(&maker.reader, list, "Required value: what the template makes");
+	objects = mem_new_array(n_objects + 1, sizeof(*objects));
+	for (; count < n_objects; count++)
+		objects[count] = make_document(&maker, FIELD_ELEMENT(list, count), count, labels);
 	if (!maker.reader.n_refused) {
 		*ret_objects = objects;
 		*ret_count = count;

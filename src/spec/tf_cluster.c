@@ -77,23 +77,6 @@ static int task_index(const struct tf_cluster *cluster, int index)
 	return cluster->world ? cluster->world->first_rank + index : index;
 }
 
-static void add_dense(const struct tf_cluster *cluster, const struct role *role, int index,
-		      struct text *text)
-{
-	/* TensorFlow's multi-worker helpers reject `master`, the name of the old Estimator. */
-	const char *type = role == job_leader_role(cluster->job) ? "chief" : role->name;
-	struct json *task CLEANUP(json_cleanup) = task_new(type, task_index(cluster, index));
-
-	text_add(text, "{\"cluster\":");
-	if (cluster->dense_cluster)
-		text_add(text, cluster->dense_cluster);
-	else
-		tf_cluster_add_dense_cluster(cluster, text);
-	text_add(text, ",\"task\":");
-	json_add_compact(text, task);
-	text_add_char(text, '}');
-}
-
 static struct json *kubeflow_new(const struct tf_cluster *cluster, const struct role *role,
 				 int index)
 {
@@ -144,7 +127,20 @@ void tf_cluster_add_tf_config(const struct tf_cluster *cluster, enum tf_config_s
 
 	assert(role);
 	if (style == TF_CONFIG_DENSE) {
-		add_dense(cluster, role, index, text);
+		/* TensorFlow's multi-worker helpers reject `master`, the name of the old
+		 * Estimator. */
+		const char *type = role == job_leader_role(cluster->job) ? "chief" : role->name;
+		struct json *task CLEANUP(json_cleanup) =
+			task_new(type, task_index(cluster, index));
+
+		text_add(text, "{\"cluster\":");
+		if (cluster->dense_cluster)
+			text_add(text, cluster->dense_cluster);
+		else
+			tf_cluster_add_dense_cluster(cluster, text);
+		text_add(text, ",\"task\":");
+		json_add_compact(text, task);
+		text_add_char(text, '}');
 		return;
 	}
 	struct json *config CLEANUP(json_cleanup) = cluster->job->is_dynamic

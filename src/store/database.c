@@ -91,31 +91,21 @@ static int execute(struct database *database, const char *statements, struct err
 	return 0;
 }
 
-static int prepare(struct database *database, const char *text, sqlite3_stmt **ret_prepared,
-		   struct err *err)
-{
-	if (sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT,
-			       ret_prepared, NULL) == SQLITE_OK)
-		return 0;
-	return set_database_error(database, err);
-}
-
-/* The connection keeps its prepared statements, which are few. */
-static int find_statement(struct database *database, const char *text, sqlite3_stmt **ret_statement,
-			  struct err *err)
-{
-	*ret_statement = NULL;
-	while ((*ret_statement = sqlite3_next_stmt(database->connection, *ret_statement)))
-		if (strcmp(sqlite3_sql(*ret_statement), text) == 0)
-			return 0;
-	return prepare(database, text, ret_statement, err);
-}
-
-/* Binding fails only by internal errors and for lack of memory: the run reports those. */
+/* The connection keeps its prepared statements, which are few. Binding fails only by internal
+ * errors and for lack of memory: the run reports those. */
 static int bind_statement(struct database *database, const char *text, sqlite3_stmt **ret_statement,
 			  struct err *err, const char *values, va_list list)
 {
-	int rc = find_statement(database, text, ret_statement, err);
+	int rc = 0;
+
+	*ret_statement = NULL;
+	while ((*ret_statement = sqlite3_next_stmt(database->connection, *ret_statement)) &&
+	       strcmp(sqlite3_sql(*ret_statement), text) != 0)
+		continue;
+	if (!*ret_statement &&
+	    sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT,
+			       ret_statement, NULL) != SQLITE_OK)
+		rc = set_database_error(database, err);
 
 	for (int position = 1; rc == 0 && values[position - 1]; position++)
 		if (values[position - 1] == 't')
@@ -239,14 +229,21 @@ static struct database *new_database(const struct database_design *design, char 
 	return database;
 }
 
+static void close_connection(struct database *database)
+{
+	sqlite3_stmt *statement;
+
+	while (database->connection && (statement = sqlite3_next_stmt(database->connection, NULL)))
+		sqlite3_finalize(statement);
+	sqlite3_close(database->connection);
+	database->connection = NULL;
+}
+
 void database_free(struct database *database)
 {
 	if (!database)
 		return;
-	for (sqlite3_stmt *statement;
-	     database->connection && (statement = sqlite3_next_stmt(database->connection, NULL));)
-		sqlite3_finalize(statement);
-	sqlite3_close(database->connection);
+	close_connection(database);
 	free(database->path);
 	free(database);
 }
@@ -307,8 +304,7 @@ static int open_connection(struct database *database, const char *name, int flag
 {
 	sqlite3 **connection = &database->connection;
 
-	sqlite3_close(*connection);
-	*connection = NULL;
+	close_connection(database);
 	if (sqlite3_open_v2(name, connection, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return set_database_error(database, err);
 	sqlite3_busy_timeout(*connection, BUSY_LIMIT_MS);
@@ -403,21 +399,15 @@ static int make_file(const char *folder, const char *path, const struct database
 /* The first reading of the file. */
 static int check_format(struct database *database, struct err *err)
 {
-	int known = database->design->format, format = 0, application = 0;
-	sqlite3_stmt *row = NULL;
-	int rc = prepare(database, "SELECT * FROM pragma_user_version, pragma_application_id", &row,
-			 err);
+	int known = database->design->format;
+	int64_t row[2] = {0};
+	int rc = database_run(database, "SELECT * FROM pragma_user_version, pragma_application_id",
+			      row, err, "");
+	int format = (int) row[0];
 
-	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
-		rc = set_database_error(database, err);
-	if (rc == 0) {
-		format = sqlite3_column_int(row, 0);
-		application = sqlite3_column_int(row, 1);
-	}
-	sqlite3_finalize(row);
 	if (rc < 0)
 		return rc;
-	if (format <= 0 || application != APPLICATION)
+	if (format <= 0 || row[1] != APPLICATION)
 		return err_set(err, ERR_IO, "'%s' was not written by muster; " HOW_TO_BEGIN,
 			       database->path);
 	if (format > known)
@@ -497,25 +487,11 @@ int database_open(const char *folder, const struct database_design *design,
 	return 0;
 }
 
-static int check_pages(struct database *database, struct err *err)
-{
-	sqlite3_stmt *row = NULL;
-	int rc = prepare(database, "PRAGMA quick_check(1)", &row, err);
-	const char *found;
-
-	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
-		rc = set_database_error(database, err);
-	if (rc == 0 && (found = (const char *) sqlite3_column_text(row, 0)) &&
-	    strcmp(found, "ok") != 0)
-		rc = fail_damaged(database, found, err);
-	sqlite3_finalize(row);
-	return rc;
-}
-
 int database_check(const char *folder, const struct database_design *design, struct err *err)
 {
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_format("%s/%s", folder, design->file_name));
+	sqlite3_stmt *row;
 
 	int rc = folder_check_own(folder, FOLDER_ADVICE_STATE, err);
 	if (rc < 0 || access(database->path, F_OK) < 0)
@@ -528,7 +504,11 @@ int database_check(const char *folder, const struct database_design *design, str
 	if (rc == 0)
 		rc = check_format(database, err);
 	if (rc == 0)
-		rc = check_pages(database, err);
+		rc = database_statement(database, "PRAGMA quick_check(1)", &row, err, "");
+	if (rc == 0 && (rc = statement_next(database, row, err)) == 1)
+		rc = text_equals(statement_text(row, 0), "ok")
+			     ? 0
+			     : fail_damaged(database, statement_text(row, 0), err);
 	if (rc == 0 && access(database->path, W_OK) < 0)
 		rc = err_set_errno(err, errno, "cannot write '%s'", database->path);
 	return rc;

@@ -34,8 +34,16 @@ void library_guard_note(struct library_guard *guard, const char *doing)
 	snprintf(guard->page->doing, sizeof(guard->page->doing), "%s", doing);
 }
 
-static int load_quietly(struct library_guard *guard, struct library **ret_library, struct err *err)
+int library_guard_load(struct library_guard *guard, bool shows_log, struct library **ret_library,
+		       struct err *err)
 {
+	library_guard_note(guard, "loading TensorFlow");
+	/* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
+	 * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a
+	 * proxy. Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
+	setenv("grpc_proxy", "", 0);
+	if (shows_log)
+		return library_open(guard->library, ret_library, err);
 	/* A user who has set the level wants that level. 2: errors, and what ends the process. */
 	setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
 	setenv("GRPC_VERBOSITY", "ERROR", 0);
@@ -48,18 +56,6 @@ static int load_quietly(struct library_guard *guard, struct library **ret_librar
 	if (failure)
 		stderr_capture_show(&guard->chatter);
 	return failure;
-}
-
-int library_guard_load(struct library_guard *guard, bool shows_log, struct library **ret_library,
-		       struct err *err)
-{
-	library_guard_note(guard, "loading TensorFlow");
-	/* gRPC sends even local traffic through the proxy of http_proxy, which cannot reach tasks:
-	 * everything hangs. An empty grpc_proxy disables it; a user who sets grpc_proxy wants a
-	 * proxy. Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
-	setenv("grpc_proxy", "", 0);
-	return shows_log ? library_open(guard->library, ret_library, err)
-			 : load_quietly(guard, ret_library, err);
 }
 
 static int signal_of(const struct library_guard *guard)

@@ -42,22 +42,6 @@ static bool is_task(const struct network_probe *probe)
 	return probe->settings.own < probe->settings.n_peers;
 }
 
-/* The process of one question. */
-NORETURN static void ask(const struct network_probe *probe, size_t peer)
-{
-	const struct network_peer *peers = probe->settings.peers;
-	const struct network_question question = {
-		.own_name = is_task(probe) ? peers[probe->settings.own].name : NULL,
-		.peer = &peers[peer],
-		.until = probe->until,
-		.turn = {probe->turn[0], probe->turn[1]},
-	};
-	struct report report = {.peer = peer};
-
-	network_ask(&question, &report.finding);
-	_exit(file_write_all(probe->reports[1], &report, sizeof(report), NULL) != 0);
-}
-
 static void finish_question(struct network_probe *probe, size_t peer,
 			    const struct network_finding *finding)
 {
@@ -75,11 +59,21 @@ static void finish_question(struct network_probe *probe, size_t peer,
 
 static void start_question(struct network_probe *probe, size_t peer)
 {
+	const struct network_peer *peers = probe->settings.peers;
+	const struct network_question question = {
+		.own_name = is_task(probe) ? peers[probe->settings.own].name : NULL,
+		.peer = &peers[peer],
+		.until = probe->until,
+		.turn = {probe->turn[0], probe->turn[1]},
+	};
+	struct report report = {.peer = peer};
 	struct network_finding finding = {0};
 	pid_t pid = child_fork();
 
-	if (pid == 0)
-		ask(probe, peer);
+	if (pid == 0) {
+		network_ask(&question, &report.finding);
+		_exit(file_write_all(probe->reports[1], &report, sizeof(report), NULL) != 0);
+	}
 	if (pid > 0) {
 		probe->questions[peer].pid = pid;
 		return;
