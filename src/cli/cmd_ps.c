@@ -110,8 +110,11 @@ static void add_cell(const struct client_row *row, enum column column, bool is_l
 		table_add(table, row->name);
 		break;
 	case COLUMN_STATE:
-		table_addf(table, "%s%s", row->state,
-			   row->is_unsupervised ? " (unsupervised)" : "");
+		if (text_equals(row->state, condition_type_words[CONDITION_QUEUED]))
+			table_addf(table, "%s (%s)", row->state, row->message);
+		else
+			table_addf(table, "%s%s", row->state,
+				   row->is_unsupervised ? " (unsupervised)" : "");
 		break;
 	case COLUMN_ROLES:
 		table_add(table, row->roles);

@@ -46,6 +46,13 @@ static bool is_place_known(const struct options *options)
 		output_print_message("--stdin: not available with --on kubernetes");
 	else if (is_on_cluster && option_flag(options, "tty"))
 		output_print_message("--tty: not available with --on kubernetes");
+	else if (is_on_cluster && option_flag(options, "wait-for-gpu"))
+		output_print_message("--wait-for-gpu: not needed with --on kubernetes: Pods wait "
+				     "for GPUs by themselves");
+	else if (is_on_cluster &&
+		 (option_is_given(options, "after") || option_is_given(options, "after-any")))
+		output_print_message("--after: not available with --on kubernetes: muster wait JOB "
+				     "&& muster run ...");
 	else if (is_on_cluster && option_flag(options, "separate-stderr"))
 		output_print_message("--separate-stderr: not available with --on kubernetes, which "
 				     "keeps both streams of a container together");
@@ -219,6 +226,12 @@ static const struct option_row rows_of_run[] = {
 	      "each process sees its own GPUs, or all of the job's (default: job if the script "
 	      "imports torch)",
 	      .group = OPTIONS_OF_PROCESSES),
+	FLAG("wait-for-gpu", "wait until the job's GPUs are free (default: one for each replica)",
+	     .group = OPTIONS_OF_JOB),
+	OPTION("after", LIST, "JOB", NULL, "wait until this job of this machine has succeeded",
+	       .group = OPTIONS_OF_JOB),
+	OPTION("after-any", LIST, "JOB", NULL, "wait until this job has ended, however",
+	       .group = OPTIONS_OF_JOB),
 	OPTION("metrics-listen", TEXT, "ADDRESS", NULL,
 	       "serve /metrics and /healthz at HOST:PORT, :PORT or unix:PATH",
 	       .group = OPTIONS_OF_JOB),
@@ -239,6 +252,7 @@ const struct command command_run = {
 		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
 		    "  muster run -d -f job.yaml\n"
+		    "  muster run -d --wait-for-gpu --gpu 2 train.py\n"
 		    "  muster run -f template.yaml -p JOB_NAME=mine -p WORKERS=2\n"
 		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n"
 		    "  muster run --on kubernetes -w 2 --sync . models/train.py\n"

@@ -3,6 +3,7 @@
  * Options and files both become a TFJob document, which job_read makes a job of. Options given with
  * a file change the document that was read, in its normalized form. */
 #include "cli/job_source.h"
+#include "cli/lookup.h"
 
 #include "base/names.h"
 #include "cli/local_jobs.h"
@@ -221,6 +222,56 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
+/* Adds the full names of the jobs of one value, "prepare,digits-x7k2p". */
+static void add_awaited_jobs(struct job_source *source, struct lookup *lookup, const char *option,
+			     const char *value, struct text *names)
+{
+	char *words CLEANUP(mem_free_text) = mem_copy_text(value);
+	char *rest = words;
+
+	for (char *word; (word = strsep(&rest, ","));) {
+		char *argument CLEANUP(mem_free_text) =
+			mem_format("%s%s", strchr(word, '/') ? "" : "local/", word);
+		struct found_job job;
+		struct err err = {0};
+
+		if (lookup_job(lookup, argument, &job, &err))
+			text_addf(&source->faults, "--%s: %s\n", option, err.text);
+		else if (job.namespace_name)
+			text_addf(&source->faults, "--%s: job '%s' is not on this machine\n",
+				  option, job.name);
+		else
+			text_addf(names, "%s%s", names->len ? "," : "", job.name);
+	}
+}
+
+static void set_awaited_jobs(struct job_source *source, const char *option, const char *annotation,
+			     struct json *annotations)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(source->options);
+	struct text names CLEANUP(text_done) = {0};
+	size_t count;
+	const char *const *values = option_list(source->options, option, &count);
+
+	for (size_t i = 0; i < count; i++)
+		add_awaited_jobs(source, lookup, option, values[i], &names);
+	if (names.len)
+		json_set_string(annotations, annotation, text_of(&names));
+}
+
+static void set_queue(struct job_source *source, struct json *root)
+{
+	struct json *metadata = json_object_at(root, "metadata");
+	struct json *annotations = json_object_at(metadata, "annotations");
+
+	if (option_flag(source->options, "wait-for-gpu"))
+		json_set_string(annotations, JOB_ANNOTATION_WAIT_FOR_GPU, "true");
+	set_awaited_jobs(source, "after", JOB_ANNOTATION_AFTER, annotations);
+	set_awaited_jobs(source, "after-any", JOB_ANNOTATION_AFTER_ANY, annotations);
+	if (json_count(annotations) == 0)
+		json_remove(metadata, "annotations");
+}
+
 /* As the option says, else as the framework of the script needs it. */
 static void set_visible_gpus(const struct options *options, const char *const *command,
 			     struct json *root)
@@ -265,6 +316,8 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	set_commit(source, json_get(root, "metadata"));
 	if (source->is_for_this_machine)
 		set_visible_gpus(source->options, build->command, root);
+	if (source->is_for_this_machine)
+		set_queue(source, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(source, root);
 	fetch_options_add(source->options, root, &source->fetch_places, &source->faults);
@@ -378,9 +431,13 @@ static bool is_override_needed(const struct job_source *source)
 	static const char *const names[] = {"max-restarts",    "restart-scope", "timeout",
 					    "grace",           "stop-signal",   "fetch",
 					    "private-network", "network-policy"};
+	static const char *const of_queue[] = {"wait-for-gpu", "after", "after-any"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(source->options, names[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(of_queue) && source->is_for_this_machine; i++)
+		if (option_is_given(source->options, of_queue[i]))
 			return true;
 	return source->variables.count > 0 || !pod_build_is_empty(&source->pods.build);
 }
@@ -439,6 +496,8 @@ static bool override(struct job_source *source)
 	override_policy(options, json_object_at(spec, "runPolicy"));
 	override_roles(options, &source->variables, spec);
 	set_network(options, changed);
+	if (source->is_for_this_machine)
+		set_queue(source, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &source->pods.build, &source->faults);
 	fetch_options_add(options, changed, &source->fetch_places, &source->faults);

@@ -17,7 +17,7 @@
 struct job_source {
 	const struct options *options;
 	bool is_for_kubernetes; /* its script goes into Pods, which have an image */
-	bool is_for_this_machine; /* its processes see GPUs, by --visible-gpus */
+	bool is_for_this_machine; /* its processes see GPUs, by --visible-gpus, or wait for them */
 	bool hides_variables; /* variables of the command line go to a Secret, not into the
 				 document */
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program without it */

@@ -222,6 +222,7 @@ static bool is_worth_saying(const struct note *note)
 	return text_equals(note->reason, "TFJobSuspended") ||
 	       text_equals(note->reason, "TFJobResumed") ||
 	       text_equals(note->reason, "TFJobScaled") ||
+	       text_equals(note->reason, "TFJobQueued") ||
 	       text_equals(note->reason, "WorldChanged");
 }
 

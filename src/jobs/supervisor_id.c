@@ -144,26 +144,40 @@ enum supervisor_fate supervisor_fate(const char *text)
 	return text_equals(host, id.host) ? SUPERVISOR_REBOOTED : SUPERVISOR_ELSEWHERE;
 }
 
-static void wait_for_supervisor_end(const struct process_identity *identity, instant until)
+/* A pidfd; -1: it is not alive, or this process itself. */
+static int open_process(const struct process_identity *identity)
 {
 	pid_t pid = process_find(identity);
-
-	if (pid == 0 || pid == getpid())
-		return;
-	int fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd end = {.fd = fd, .events = POLLIN};
+	int fd = pid && pid != getpid() ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
 
 	/* Only now does the pid surely belong to the process of the pidfd. */
-	if (fd >= 0 && process_find(identity) == pid)
-		poll(&end, 1, loop_milliseconds_until(until));
+	if (fd >= 0 && process_find(identity) != pid)
+		file_close(&fd);
+	return fd;
+}
+
+size_t supervisor_open(const char *text, int ret_fds[2])
+{
+	struct supervisor_id id;
+	size_t count = 0;
+
+	if (!supervisor_id_read(text, &id))
+		return 0;
+	ret_fds[count] = open_process(&id.inner);
+	count += ret_fds[count] >= 0;
+	ret_fds[count] = open_process(&id.outer);
+	return count + (ret_fds[count] >= 0);
 }
 
 void supervisor_wait(const char *text, instant until)
 {
-	struct supervisor_id id;
+	int fds[2];
+	size_t count = supervisor_open(text, fds);
 
-	if (!supervisor_id_read(text, &id))
-		return;
-	wait_for_supervisor_end(&id.inner, until);
-	wait_for_supervisor_end(&id.outer, until);
+	for (size_t i = 0; i < count; i++) {
+		struct pollfd end = {.fd = fds[i], .events = POLLIN};
+
+		poll(&end, 1, loop_milliseconds_until(until));
+		file_close(&fds[i]);
+	}
 }

@@ -48,6 +48,10 @@ pid_t supervisor_find(const char *text);
  * exited. */
 void supervisor_end_group(const char *text);
 
+/* Opens the processes that are alive on this machine: each descriptor can be read from when its
+ * process has exited. Returns their number; the caller closes them. */
+size_t supervisor_open(const char *text, int ret_fds[2]);
+
 /* Waits until both processes have exited, and until the moment `until` at most. Returns immediately
  * if they are not alive on this machine; the caller does not wait for itself. */
 void supervisor_wait(const char *text, instant until);

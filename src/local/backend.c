@@ -15,6 +15,7 @@
 #include "jobs/record.h"
 #include "local/error_file.h"
 #include "local/machine_gpus.h"
+#include "local/queue.h"
 #include "local/replica.h"
 #include "local/start.h"
 #include "logs/output_copies.h"
@@ -242,6 +243,7 @@ struct local {
 	char *uid;
 	struct local_ports ports;
 	struct local_gpus gpus;
+	struct local_queue queue;
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
@@ -301,7 +303,9 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 			 struct observed *ret_observed, struct err *err)
 {
 	struct local *local = local_backend_of(backend);
+	struct text told CLEANUP(text_done) = {0};
 	struct observed observed = {
+		.queue = local_queue_look(&local->queue, job, &local->gpus, &told),
 		.traits =
 			{
 				.sends_signals = true,
@@ -312,6 +316,8 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 	};
 
 	(void) err;
+	if (told.len)
+		local->settings.on_trouble(text_of(&told), local->settings.data);
 	set_local_job_identity(local, job);
 	apply_clock_step(local);
 	observed.clock_step = local->clock_step;
@@ -557,8 +563,11 @@ static int local_publish(struct local *local, const struct job *job, const struc
 
 static int local_unpublish(struct local *local, const struct action *action, struct err *err)
 {
+	bool has_gpus = local->gpus.deal.count > 0;
 	int rc = local_gpus_release(&local->gpus, local->uid, action->role, action->index, err);
 
+	if (has_gpus)
+		local_queue_wake(local->settings.store, local->jobs_folder);
 	return rc < 0 ? rc
 		      : local_ports_unpublish(&local->ports, local->uid, action->role,
 					      action->index, err);
@@ -658,6 +667,7 @@ static void local_free(struct backend *backend)
 		local_ports_release(&local->ports, local->uid, NULL);
 	local_ports_done(&local->ports);
 	local_gpus_done(&local->gpus);
+	local_queue_done(&local->queue);
 	local_stacks_done(&local->stacks);
 	local_replicas_done(&local->replicas);
 	output_reader_free(local->reader);
@@ -692,6 +702,11 @@ struct backend *backend_local_new(const struct backend_local_settings *settings)
 	local->ports.claims = settings->claims;
 	local->ports.are_private = settings->network != NULL;
 	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
+	local->queue = (struct local_queue){.loop = settings->loop,
+					    .store = settings->store,
+					    .gpus = settings->gpus,
+					    .on_news = notify_local_news,
+					    .data = local};
 	local->reader = output_reader_new(settings->loop, &listener);
 	local->clock_offset = loop_clock_offset();
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, on_sigchld, local);

@@ -24,6 +24,7 @@ struct replica_input {
 struct backend_local_settings {
 	struct loop *loop;
 	struct claims *claims; /* on ports and GPUs */
+	struct store *store; /* of the claims, for a job that waits; NULL: no job does */
 	const struct gpus *gpus; /* of this machine; NULL: none, processes see ours */
 	const struct private_network *network; /* of the job; NULL: the machine's */
 	/* Sets the position of the job's processes among those of other machines, if any. */

@@ -299,8 +299,9 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 	struct gpu_assignment deal;
 	int rc = gpu_assignment_check(job, gpus, err);
 
-	if (rc == 0)
-		rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
+	if (rc < 0 || job->waits_for_gpus)
+		return rc;
+	rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
 	if (rc < 0)
 		return rc;
 	/* A job that cannot be cleaned up keeps its GPUs, and is named. A deleted job has none. */

@@ -225,6 +225,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 	const struct backend_local_settings settings = {
 		.loop = base->loop,
 		.claims = base->store->claims,
+		.store = base->store,
 		.gpus = request->gpus,
 		.network = request->job->has_private_network ? &supervision->network : NULL,
 		.join_world = agent ? agent_join_world : NULL,

@@ -277,7 +277,8 @@ bool decision_is_at_rest(const struct decision *decision)
 	const struct observed_world *world = decision->observed->world;
 
 	return status_is_finished(decision->status) || decision->job->stop_reason ||
-	       decision->job->is_suspended || (world && !world->generation);
+	       decision->job->is_suspended || decision->observed->queue ||
+	       (world && !world->generation);
 }
 
 bool replica_is_live(const struct replica *replica)

@@ -43,7 +43,8 @@ void decision_begin(struct decision *decision, const struct job *job,
 /* The replica of this role and index; NULL if it is unknown. */
 struct replica *decision_find(const struct decision *decision, const char *role, int index);
 
-/* The job should not run: finished, suspended, asked to stop, or a member outside the world. */
+/* The job should not run: finished, suspended, in a queue, asked to stop, or a member outside the
+ * world. */
 bool decision_is_at_rest(const struct decision *decision);
 
 /* Starting or running: muster would have to stop it. */

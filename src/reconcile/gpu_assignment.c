@@ -114,6 +114,11 @@ int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct 
 	return check_mig(job, gpus, err);
 }
 
+size_t gpu_assignment_count(const struct job *job, const struct gpus *gpus)
+{
+	return asks_for_all(job) ? gpus->count : count_asked(job, NULL);
+}
+
 /* Assignment. */
 
 /* Equal parts for the sharing replicas; a process can use only one MIG device of several. */

@@ -24,6 +24,9 @@ struct gpu_assignment {
 /* Checks the requested numbers against the machine's GPUs. ERR_LIMIT has both, and advice. */
 int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct err *err) MUST_USE;
 
+/* The GPUs that the job requests, of all its replicas together. */
+size_t gpu_assignment_count(const struct job *job, const struct gpus *gpus);
+
 /* Assigns the GPUs of `free`. Replicas with a share in `last` keep it; it is not part of `free`.
  * Replicas that request a number get it. The others get equal parts of the rest, because
  * MultiWorkerMirroredStrategy needs as many on each worker: chief and workers, then the evaluator,

@@ -137,6 +137,13 @@ struct observed_world {
 	bool is_failure_news; /* it is of another machine and was not yet reported */
 };
 
+/* What a job has to wait for before it starts. */
+struct observed_queue {
+	const char *awaited; /* "2 GPUs", "the end of job 'prepare'" */
+	const char *details; /* why it does not have it yet; "" */
+	const char *vain; /* why it can never start; NULL: it can */
+};
+
 /* Properties of a back end that affect decisions. */
 struct backend_traits {
 	bool sends_signals; /* a stop sends its signal; on Kubernetes the image decides */
@@ -162,6 +169,7 @@ struct observed {
 	/* How far the wall clock was set since the last pass. The times of the replicas are already
 	 * adjusted; those of the status have to be. */
 	msec clock_step;
+	const struct observed_queue *queue; /* NULL: the job may start */
 	bool holds_starts; /* no start is allowed yet: a scheduler has not admitted the job */
 	struct backend_traits traits;
 	/* This process has done nothing for the job yet: attempts that the previous supervisor

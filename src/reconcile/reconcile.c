@@ -36,6 +36,34 @@ static void suspend(struct decision *decision)
 	decision_forget_delays(decision);
 }
 
+static void wait_in_queue(struct decision *decision)
+{
+	const struct observed_queue *queue = decision->observed->queue;
+	const struct condition *before = status_condition(decision->status, CONDITION_QUEUED);
+
+	if (queue->vain) {
+		finish_as_lost(decision, "NotStarted", queue->vain);
+		return;
+	}
+	const char *message = arena_format(decision->arena, "waits for %s", queue->awaited);
+
+	if (before && before->is_true && text_equals(before->message, message))
+		return;
+	decision_set_condition(decision, CONDITION_QUEUED, false, "TFJobQueued", "");
+	decision_set_condition(decision, CONDITION_QUEUED, true, "TFJobQueued", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobQueued",
+		      arena_format(decision->arena, "job '%s' %s%s%s", decision->job->name, message,
+				   *queue->details ? ": " : "", queue->details));
+}
+
+static void leave_queue(struct decision *decision)
+{
+	if (status_condition_is_true(decision->status, CONDITION_QUEUED))
+		decision_set_condition(decision, CONDITION_QUEUED, false, "TFJobAdmitted",
+				       arena_format(decision->arena, "TFJob %s is admitted.",
+						    decision->job->name));
+}
+
 /* Everything restarts without being charged. Replicas that are still ending are leftovers, so
  * resuming immediately fails nothing. */
 static void resume_if_suspended(struct decision *decision)
@@ -87,6 +115,7 @@ static void set_running(struct decision *decision)
 /* A job that may continue. */
 static void continue_unfinished_job(struct decision *decision)
 {
+	leave_queue(decision);
 	resume_if_suspended(decision);
 	if (status_is_finished(decision->status))
 		return;
@@ -121,6 +150,8 @@ static void decide_job(struct decision *decision)
 		finish_if_stopped(decision);
 	else if (job->is_suspended)
 		suspend(decision);
+	else if (decision->observed->queue)
+		wait_in_queue(decision);
 	else
 		continue_unfinished_job(decision);
 }

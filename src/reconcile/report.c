@@ -149,6 +149,8 @@ void progress_describe(const struct status *status, const struct startup *startu
 		text_addf(text, "%zu of %zu stopping", counts.n_stopping, status->n_replicas);
 	else if (status_condition_is_true(status, CONDITION_SUSPENDED))
 		text_add(text, "suspended");
+	else if (status_condition_is_true(status, CONDITION_QUEUED))
+		text_add(text, status_condition(status, CONDITION_QUEUED)->message);
 	else if (counts.awaited)
 		describe_awaited(status, startup, &counts, now, text);
 }

@@ -49,6 +49,8 @@ static const char *describe_job_state(const struct job *job, const struct status
 		return arena_format(arena, "stopping (%s)", job->stop_reason);
 	if (job->is_suspended)
 		return "";
+	if (status_condition_is_true(status, CONDITION_QUEUED))
+		return status_condition(status, CONDITION_QUEUED)->message;
 	if (status_condition_is_true(status, CONDITION_RESTARTING) && status->failure)
 		return status->failure->message;
 	return describe_waiting(status, arena);

@@ -117,6 +117,11 @@ struct job {
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* on this machine; annotation muster/private-network */
+	/* On this machine, what the job waits for before it starts: other jobs, as names with commas
+	 * (NULL: none), then the GPUs that it requests. */
+	const char *after; /* these must have succeeded; annotation muster/after */
+	const char *after_any; /* these need not; annotation muster/after-any */
+	bool waits_for_gpus; /* annotation muster/wait-for-gpu, or it waits for other jobs */
 	bool has_common_gpus; /* annotation muster/visible-gpus */
 	bool survivors_may_save; /* on this machine; annotation muster/grace-after-failure */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
@@ -139,6 +144,9 @@ struct job {
 /* Annotation with the value "true" for a job whose replicas have a private network, isolated from
  * all other processes and machines. Only for jobs on this machine. */
 #define JOB_ANNOTATION_PRIVATE_NETWORK "muster/private-network"
+#define JOB_ANNOTATION_WAIT_FOR_GPU "muster/wait-for-gpu"
+#define JOB_ANNOTATION_AFTER "muster/after"
+#define JOB_ANNOTATION_AFTER_ANY "muster/after-any"
 
 /* Annotation with the value "none" for a job whose Pods other Pods may reach. By default a job on a
  * cluster has a NetworkPolicy that admits only its own Pods ("job"). */

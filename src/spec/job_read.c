@@ -163,14 +163,17 @@ static void check_texts(struct field_reader *reader, const struct field *map)
 static void read_choices(struct field_reader *reader, const struct field *annotations,
 			 struct job *job)
 {
-	static const char *const private_words[] = {"false", "true"};
+	static const char *const flag_words[] = {"false", "true"};
 	static const char *const policy_words[] = {JOB_NETWORK_POLICY_NONE, "job"};
 	static const char *const gpus_words[] = {"replica", JOB_VISIBLE_GPUS_OF_JOB};
 	static const char *const grace_words[] = {"second", JOB_GRACE_AFTER_FAILURE_WHOLE};
 
 	job->has_private_network =
 		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_PRIVATE_NETWORK),
-			   private_words, 2, 0, 1);
+			   flag_words, 2, 0, 1);
+	job->waits_for_gpus =
+		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_WAIT_FOR_GPU),
+			   flag_words, 2, 0, 1);
 	job->has_network_policy =
 		field_word(reader, FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_NETWORK_POLICY),
 			   policy_words, 2, 1, 1);
@@ -198,6 +201,8 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, annotations);
 	job->stop_reason = json_get_string(annotations->value, JOB_ANNOTATION_STOP, NULL);
 	job->elastic_id = json_get_string(annotations->value, JOB_ANNOTATION_ELASTIC, NULL);
+	job->after = json_get_string(annotations->value, JOB_ANNOTATION_AFTER, NULL);
+	job->after_any = json_get_string(annotations->value, JOB_ANNOTATION_AFTER_ANY, NULL);
 	read_choices(reader, annotations, job);
 	if (server_port && text_read_int(server_port, 1, 65535, &port, &err) < 0)
 		field_refuse_value(reader, server, "%s", err.text);
@@ -311,6 +316,11 @@ static void read_spec(struct field_reader *reader, const struct field *root, str
 	(void) field_is_object(reader, FIELD_MEMBER(spec, "elasticPolicy"));
 	read_run_policy(reader, spec, job);
 	job_read_roles(reader, spec, job);
+	/* A number that can be waited for, and not a share of what is free at some moment. */
+	for (size_t i = 0; i < job->n_roles && job->waits_for_gpus; i++)
+		if (job->roles[i].gpus == JOB_GPUS_SHARED && job->roles[i].kind != ROLE_PS)
+			job->roles[i].gpus = 1;
+	job->waits_for_gpus |= job->after || job->after_any;
 }
 
 /* That of a stop which was requested with its own, else the job's, else the Pods' grace period on

@@ -55,7 +55,8 @@ void replica_names_add(struct text *text, const struct status *status,
 const char *const condition_type_words[CONDITION_COUNT] = {
 	[CONDITION_CREATED] = "Created",       [CONDITION_RUNNING] = "Running",
 	[CONDITION_RESTARTING] = "Restarting", [CONDITION_SUCCEEDED] = "Succeeded",
-	[CONDITION_SUSPENDED] = "Suspended",   [CONDITION_FAILED] = "Failed",
+	[CONDITION_SUSPENDED] = "Suspended",   [CONDITION_QUEUED] = "Queued",
+	[CONDITION_FAILED] = "Failed",
 };
 
 const char *const replica_state_words[REPLICA_STATE_COUNT] = {

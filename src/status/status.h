@@ -11,6 +11,7 @@ enum condition_type {
 	CONDITION_RESTARTING,
 	CONDITION_SUCCEEDED,
 	CONDITION_SUSPENDED,
+	CONDITION_QUEUED, /* it waits for GPUs of this machine, or for other jobs */
 	CONDITION_FAILED,
 	CONDITION_COUNT,
 };

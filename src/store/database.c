@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/folder.h"
+#include "io/log.h"
 
 #include <sqlite3.h>
 #include <sys/vfs.h>
@@ -362,8 +363,8 @@ static int write_schema(const char *folder, const char *path, const struct datab
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_copy_text(path));
 	char *schema CLEANUP(mem_free_text) = mem_format(
-		"BEGIN; %s; PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-		design->schema, design->format, APPLICATION);
+		"BEGIN; %s; %s; PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+		design->schema, design->additions, design->format, APPLICATION);
 	int rc = open_database_file(database, err);
 
 	if (rc == 0)
@@ -480,6 +481,8 @@ int database_open(const char *folder, const struct database_design *design,
 	}
 	if (rc == 0 && sqlite3_db_readonly(database->connection, "main") != 1)
 		rc = choose_journal(database, folder, err);
+	if (rc == 0 && execute(database, design->additions, NULL) < 0)
+		log_info("'%s': no tables could be added", database->path);
 	if (rc < 0)
 		return rc;
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

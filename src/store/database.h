@@ -14,6 +14,8 @@ struct database_design {
 	const char *file_name;
 	int format; /* of the tables; a file with a higher one is rejected */
 	const char *schema; /* statements that create the tables of a new file */
+	const char *additions; /* tables that files of this format may lack; harmless if they are
+				  there */
 };
 
 struct database;

@@ -18,6 +18,8 @@
 #define RELEASE "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2"
 /* Of every statement that reads jobs, in the order of read_job_row. */
 #define JOB_COLUMNS "name, uid, version, created, summary, supervisor"
+/* And its places in the queue. */
+#define DEQUEUE "DELETE FROM queue WHERE kind = coalesce(?1, kind) AND owner = ?2"
 
 /* Claims, in the same file. */
 
@@ -99,6 +101,34 @@ static int sqlite_claim(struct claims *claims, const struct claim_request *reque
 	return rc;
 }
 
+/* The owner also leaves the queue. */
+static int release(struct database *database, const char *kind, const char *owner_uid,
+		   struct err *err)
+{
+	int rc = database_run(database,
+			      "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2",
+			      NULL, err, "tt", kind, owner_uid);
+
+	return rc < 0 ? rc
+		      : database_run(
+				database,
+				"DELETE FROM queue WHERE kind = coalesce(?1, kind) AND owner = ?2",
+				NULL, err, "tt", kind, owner_uid);
+}
+
+static int release_of_job(struct database *database, int64_t id, struct err *err)
+{
+	int rc = database_run(
+		database, "DELETE FROM claims WHERE owner = (SELECT uid FROM jobs WHERE id = ?)",
+		NULL, err, "i", id);
+
+	return rc < 0 ? rc
+		      : database_run(database,
+				     "DELETE FROM queue WHERE owner = (SELECT uid FROM jobs WHERE "
+				     "id = ?)",
+				     NULL, err, "i", id);
+}
+
 static int sqlite_replace_claims(struct claims *claims, const char *kind, const char *owner_uid,
 				 const int *numbers, size_t count, struct err *err)
 {
@@ -106,7 +136,12 @@ static int sqlite_replace_claims(struct claims *claims, const char *kind, const 
 	int rc = database_begin(database, LATER, err);
 
 	if (rc == 0)
-		rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
+		rc = database_run(database,
+				  "UPDATE queue SET passed = passed + 1 WHERE kind = ?1 AND place <"
+				  " (SELECT place FROM queue WHERE kind = ?1 AND owner = ?2)",
+				  NULL, err, "tt", kind, owner_uid);
+	if (rc == 0)
+		rc = release(database, kind, owner_uid, err);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = insert_claim(database, kind, owner_uid, numbers[i], err);
 	return database_end(database, rc, err);
@@ -150,8 +185,56 @@ static int sqlite_release(struct claims *claims, const char *kind, const char *o
 	int rc = database_begin(database, LATER, err);
 
 	if (rc == 0)
-		rc = database_run(database, RELEASE, NULL, err, "tt", kind, owner_uid);
+		rc = release(database, kind, owner_uid, err);
 	return database_end(database, rc, err);
+}
+
+static int sqlite_enqueue(struct claims *claims, const char *kind, const char *owner_uid,
+			  size_t count, uint64_t usable, struct err *err)
+{
+	struct database *database = database_of_claims(claims);
+	int rc = database_begin(database, LATER, err);
+
+	if (rc == 0)
+		rc = database_run(
+			database,
+			"INSERT INTO queue (kind, owner, count, usable) VALUES (?, ?, ?, ?)"
+			" ON CONFLICT DO UPDATE SET count = excluded.count,"
+			" usable = excluded.usable",
+			NULL, err, "ttii", kind, owner_uid, (int64_t) count, (int64_t) usable);
+	return database_end(database, rc, err);
+}
+
+static int sqlite_list_queue(struct claims *claims, const char *kind, struct claim_queue *ret_queue,
+			     struct err *err)
+{
+	struct database *database = database_of_claims(claims);
+	struct claim_queue queue CLEANUP(claim_queue_done) = {0};
+	size_t capacity = 0;
+	struct sqlite3_stmt *row;
+	int rc = database_statement(database,
+				    "SELECT owner, name, count, usable, passed FROM queue"
+				    " LEFT JOIN jobs ON uid = owner WHERE kind = ? ORDER BY place",
+				    &row, err, "t", kind);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = statement_next(database, row, err)) == 1) {
+		mem_grow(&queue.list, &capacity, queue.count, sizeof(*queue.list));
+		queue.list[queue.count++] = (struct claim_waiter){
+			.owner_uid = mem_copy_text(statement_text(row, 0)),
+			.job_name = mem_copy_text(statement_text(row, 1)),
+			.count = (size_t) statement_integer(row, 2),
+			.usable = (uint64_t) statement_integer(row, 3),
+			.n_passed = (int) statement_integer(row, 4),
+		};
+	}
+	statement_finish(row);
+	if (rc < 0)
+		return rc;
+	*ret_queue = queue;
+	queue = (struct claim_queue){0};
+	return 0;
 }
 
 static const struct claims_functions claims_functions = {
@@ -159,6 +242,8 @@ static const struct claims_functions claims_functions = {
 	.hold = sqlite_replace_claims,
 	.list = sqlite_list_claims,
 	.release = sqlite_release,
+	.enqueue = sqlite_enqueue,
+	.list_queue = sqlite_list_queue,
 };
 
 /* A record's first version is higher than any version of an earlier record: a change meant for a
@@ -174,10 +259,16 @@ static const char schema[] =
 	"CREATE TABLE removed (last_version INTEGER NOT NULL);"
 	"INSERT INTO removed VALUES (0)";
 
+static const char additions[] =
+	"CREATE TABLE IF NOT EXISTS queue (place INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" kind TEXT NOT NULL, owner TEXT NOT NULL, count INTEGER NOT NULL, usable INTEGER NOT NULL,"
+	" passed INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, owner))";
+
 static const struct database_design design = {
 	.file_name = "muster.db",
 	.format = 1,
 	.schema = schema,
+	.additions = additions,
 };
 
 struct sqlite_store {
@@ -291,10 +382,7 @@ static int update_job(struct database *database, const char *name, int64_t versi
 				  " status = coalesce(?3, status) WHERE id = ?1",
 				  NULL, err, "itt", row[0], change->document, change->status);
 	if (rc == 0 && change->supervisor && !*change->supervisor)
-		rc = database_run(
-			database,
-			"DELETE FROM claims WHERE owner = (SELECT uid FROM jobs WHERE id = ?)",
-			NULL, err, "i", row[0]);
+		rc = release_of_job(database, row[0], err);
 	return rc;
 }
 
@@ -324,7 +412,7 @@ static int delete_job(struct database *database, const char *name, const char *u
 		return rc < 0 ? rc : fail_not_found(name, err);
 	rc = database_run(database, "DELETE FROM bodies WHERE id = ?", NULL, err, "i", row[0]);
 	if (rc == 0)
-		rc = database_run(database, RELEASE, NULL, err, "tt", NULL, uid);
+		rc = release(database, NULL, uid, err);
 	if (rc == 0)
 		rc = database_run(database,
 				  "UPDATE removed SET last_version = max(last_version, ?)", NULL,

@@ -14,6 +14,16 @@ void claim_list_done(struct claim_list *claims)
 	*claims = (struct claim_list){0};
 }
 
+void claim_queue_done(struct claim_queue *queue)
+{
+	for (size_t i = 0; i < queue->count; i++) {
+		free(queue->list[i].owner_uid);
+		free(queue->list[i].job_name);
+	}
+	free(queue->list);
+	*queue = (struct claim_queue){0};
+}
+
 void store_cleanup(struct store **store)
 {
 	if (*store)

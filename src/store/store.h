@@ -144,6 +144,21 @@ struct claim_request {
 	void *data;
 };
 
+/* An owner that waits for numbers below 64, in a queue for each kind. */
+struct claim_waiter {
+	char *owner_uid;
+	char *job_name; /* NULL: the job was deleted */
+	size_t count; /* the numbers that it waits for, all at once, */
+	uint64_t usable; /* out of this set: bit n is number n */
+	int n_passed; /* how many that came later have claimed theirs before it */
+};
+
+struct claim_queue {
+	struct claim_waiter *list; /* the first comer first */
+	size_t count;
+};
+void claim_queue_done(struct claim_queue *queue);
+
 struct claims;
 struct claims_functions {
 	/* Claims `count` unclaimed numbers in low..high that `is_free` accepts, all or none, in one
@@ -152,15 +167,23 @@ struct claims_functions {
 	int (*claim)(struct claims *claims, const struct claim_request *request, int *ret_numbers,
 		     struct err *err);
 	/* Sets the owner's numbers of this kind: other numbers that it claimed before are released.
-	 * ERR_CONFLICT when another owner has one of them; then nothing has changed. */
+	 * It leaves the queue, and has passed all that are before it there. ERR_CONFLICT when
+	 * another owner has one of them; then nothing has changed. */
 	int (*hold)(struct claims *claims, const char *kind, const char *owner_uid,
 		    const int *numbers, size_t count, struct err *err);
 	/* All claims of this kind, by number; the caller frees them with claim_list_done. */
 	int (*list)(struct claims *claims, const char *kind, struct claim_list *ret_list,
 		    struct err *err);
-	/* Releases all of the owner's numbers of this kind; of every kind if it is NULL. */
+	/* Releases all of the owner's numbers of this kind; of every kind if it is NULL. It leaves
+	 * the queue, too. */
 	int (*release)(struct claims *claims, const char *kind, const char *owner_uid,
 		       struct err *err);
+	/* Puts the owner at the end of the queue, or changes what it waits for at its place. */
+	int (*enqueue)(struct claims *claims, const char *kind, const char *owner_uid, size_t count,
+		       uint64_t usable, struct err *err);
+	/* The caller frees the queue with claim_queue_done. */
+	int (*list_queue)(struct claims *claims, const char *kind, struct claim_queue *ret_queue,
+			  struct err *err);
 };
 
 struct claims {

@@ -295,7 +295,7 @@ def supervisor_of(muster, name):
     store = sqlite3.connect(muster.state / "muster" / "muster.db")
     (text,) = store.execute("SELECT supervisor FROM jobs WHERE name = ?", (name,)).fetchone()
     store.close()
-    return json.loads(text)
+    return json.loads(text or "null")
 
 
 def test_gpus_of_a_job_whose_supervisor_was_killed_are_free_again(machine):

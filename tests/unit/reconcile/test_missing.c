@@ -1,6 +1,7 @@
 /* Addresses and starts. */
 #include "unit.h"
 
+#include "base/exit_code.h"
 #include "scene.h"
 
 SCENE_TEST(addresses_come_before_the_first_start)
@@ -41,6 +42,51 @@ SCENE_TEST(nobody_starts_before_a_scheduler_lets_the_job_in)
 	scene->observed.holds_starts = false;
 	scene_decide(scene);
 	assert_non_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
+static const char *only_note(const struct scene *scene)
+{
+	assert_int_equal(scene->plan.n_notes, 1);
+	return scene->plan.notes[0].sentence;
+}
+
+/* Nor does a job in a queue take ports or GPUs. */
+SCENE_TEST(nothing_is_done_for_a_job_in_a_queue)
+{
+	const struct observed_queue for_gpus = {.awaited = "2 GPUs", .details = "job 'a' holds 0"};
+	const struct observed_queue for_job = {.awaited = "the end of job 'a'", .details = ""};
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->job.active_deadline = 5 * MSEC_PER_SECOND;
+	scene->observed.queue = &for_job;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 0);
+	assert_string_equal(only_note(scene), "job 'j' waits for the end of job 'a'");
+	scene->now += 10 * MSEC_PER_SECOND;
+	scene->observed.queue = &for_gpus;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 0);
+	assert_string_equal(only_note(scene), "job 'j' waits for 2 GPUs: job 'a' holds 0");
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_notes, 0);
+	assert_false(scene->plan.is_status_changed);
+	assert_int_equal(scene->status.start_time, MSEC_UNSET);
+	scene->observed.queue = NULL;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_PUBLISH, "worker", 0));
+	assert_false(status_condition_is_true(&scene->status, CONDITION_QUEUED));
+}
+
+SCENE_TEST(a_job_that_waits_in_vain_fails)
+{
+	const struct observed_queue vain = {.vain = "job 'a' was deleted"};
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->observed.queue = &vain;
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_FAILED));
+	assert_int_equal(scene->status.exit_code, EXIT_INTERNAL);
+	assert_string_equal(scene->status.failure->message, "job 'a' was deleted");
 }
 
 SCENE_TEST(a_start_that_was_not_seen_is_planned_again)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "fake/store_memory.h"
 #include "io/folder.h"
 #include "store/store.h"
@@ -455,6 +456,71 @@ static void all_kinds_are_released_at_once(void **state)
 	claim_list_done(&claims);
 }
 
+static void enqueue(struct store *store, const char *uid, size_t count)
+{
+	assert_int_equal(store->claims->functions->enqueue(store->claims, "gpu", uid, count,
+							   UINT64_MAX, NULL),
+			 0);
+}
+
+/* "uid-a 2 passed 1; uid-b 1 passed 0" */
+static void assert_queue(struct store *store, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct claim_queue queue CLEANUP(claim_queue_done) = {0};
+
+	assert_int_equal(store->claims->functions->list_queue(store->claims, "gpu", &queue, NULL),
+			 0);
+	for (size_t i = 0; i < queue.count; i++) {
+		const struct claim_waiter *waiter = &queue.list[i];
+
+		text_addf(&text, "%s%s %zu passed %d", i ? "; " : "", waiter->job_name,
+			  waiter->count, waiter->n_passed);
+		assert_true(waiter->usable == UINT64_MAX);
+	}
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void a_queue_has_the_first_comer_first_and_counts_who_passed(void **state)
+{
+	struct store *store = store_of(state);
+	const struct claims_functions *functions = store->claims->functions;
+
+	create(store, "a", "uid-a", 1);
+	create(store, "b", "uid-b", 1);
+	create(store, "c", "uid-c", 1);
+	enqueue(store, "uid-b", 4);
+	enqueue(store, "uid-a", 1);
+	enqueue(store, "uid-c", 1);
+	enqueue(store, "uid-b", 3);
+	assert_queue(store, "b 3 passed 0; a 1 passed 0; c 1 passed 0");
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-c", (int[]){0}, 1, NULL), 0);
+	assert_queue(store, "b 3 passed 1; a 1 passed 1");
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-a", (int[]){0}, 1, NULL),
+			 ERR_CONFLICT);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-c", (int[]){1}, 1, NULL), 0);
+	assert_queue(store, "b 3 passed 1; a 1 passed 1");
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-b", (int[]){0}, 1, NULL), 0);
+	assert_queue(store, "a 1 passed 1");
+	assert_int_equal(functions->release(store->claims, NULL, "uid-a", NULL), 0);
+	assert_queue(store, "");
+}
+
+static void who_ends_or_is_removed_leaves_the_queue(void **state)
+{
+	struct store *store = store_of(state);
+	const struct store_change end = {.supervisor = ""};
+	int64_t version = create(store, "a", "uid-a", 1);
+
+	create(store, "b", "uid-b", 1);
+	enqueue(store, "uid-a", 1);
+	enqueue(store, "uid-b", 1);
+	assert_int_equal(store->functions->change(store, "a", version, &end, &version, NULL), 0);
+	assert_queue(store, "b 1 passed 0");
+	assert_int_equal(store->functions->remove(store, "b", "uid-b", NULL), 0);
+	assert_queue(store, "");
+}
+
 /* SQLite alone. */
 
 static void the_file_is_for_this_user_alone_and_keeps_what_was_written(void **state)
@@ -602,6 +668,11 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 		cmocka_unit_test_setup_teardown(held_numbers_are_exactly_those_that_were_named,    \
 						make, remove_all),                                 \
 		cmocka_unit_test_setup_teardown(all_kinds_are_released_at_once, make, remove_all), \
+		cmocka_unit_test_setup_teardown(                                                   \
+			a_queue_has_the_first_comer_first_and_counts_who_passed, make,             \
+			remove_all),                                                               \
+		cmocka_unit_test_setup_teardown(who_ends_or_is_removed_leaves_the_queue, make,     \
+						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(removing_a_job_releases_its_numbers, make,         \
 						remove_all)
 
