@@ -291,6 +291,14 @@ static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
 	return rc;
 }
 
+static bool has_claims(const struct claim_list *claims, const char *uid)
+{
+	for (size_t i = 0; i < claims->count; i++)
+		if (text_equals(claims->list[i].owner_uid, uid))
+			return true;
+	return false;
+}
+
 int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,
 		       struct text *told, struct err *err)
 {
@@ -299,10 +307,9 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 	struct gpu_assignment deal;
 	int rc = gpu_assignment_check(job, gpus, err);
 
-	if (rc < 0 || job->waits_for_gpus)
-		return rc;
-	rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
-	if (rc < 0)
+	if (rc == 0)
+		rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
+	if (rc < 0 || (job->waits_for_gpus && !has_claims(&claims, job->uid)))
 		return rc;
 	/* A job that cannot be cleaned up keeps its GPUs, and is named. A deleted job has none. */
 	for (size_t i = 0; i < claims.count; i++) {

@@ -11,7 +11,7 @@
 void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus);
 
 /* Checks whether a job would get the GPUs that it requests if all its replicas were assigned again,
- * or, if it waits for them, could get them.
+ * or, if it waits for them and has none, could get them.
  * First cleans up jobs whose supervisor was killed, which releases theirs. Messages are added to
  * `told`. ERR_LIMIT names the jobs that hold them. */
 int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,

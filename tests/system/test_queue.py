@@ -4,10 +4,12 @@ import contextlib
 import os
 import random
 import signal
+import sqlite3
 
 import pytest
 
 from conftest import conditions, few
+from processes import interrupt
 from test_gpus import SHOW, machine, said, seen, supervisor_of  # noqa: F401 (a fixture)
 
 
@@ -137,6 +139,39 @@ def test_gpus_of_a_suspended_job_are_free_and_it_waits_for_them_again(machine):
     muster("stop", "--grace", 0, "c", code=0)
     muster.until_running("a", 1)
     muster("stop", "--grace", 0, "a", code=0)
+
+
+def test_a_job_that_runs_does_not_wait_to_be_scaled(machine):
+    """It would have stopped its processes first."""
+    muster = machine(2)
+    hold(muster, "a", 1, "--wait-for-gpu")
+    hold(muster, "b", 1)
+    done = muster("scale", "a", "worker=2", code=1)
+    assert "the job requests 2 GPUs, but 1 of 2 are free (job 'b' holds 1)" in done.stderr.replace("is free", "are free")
+    queue(muster, "c", "--wait-for-gpu")
+    muster("scale", "c", "worker=2", code=0)
+    assert rows(muster)["c"] == ("Queued", "waits for 2 GPUs")
+    muster("stop", "--grace", 0, "a", "b", code=0)
+    muster("wait", "c", code=0)
+
+
+def test_ctrl_c_takes_a_job_out_of_the_queue(machine):
+    muster = machine(1)
+    hold(muster, "a", 1)
+    waiting = muster.start("run", "--name", "b", "--wait-for-gpu", "--timeout", "1s", "--", "touch", "started")
+    assert waiting.stderr.readline() == "muster: job 'b' waits for 1 GPU: job 'a' holds 0\n"
+    interrupt(waiting)
+    assert waiting.wait() == 130
+    assert rows(muster)["b"][0] == "Stopped" and not (muster.folder / "started").exists()
+
+
+def test_the_jobs_of_a_version_without_a_queue_stay(machine):
+    muster = machine(1)
+    muster("run", "--name", "a", "--gpu", 1, "--", "true", code=0)
+    with contextlib.closing(sqlite3.connect(muster.state / "muster" / "muster.db")) as store, store:
+        store.execute("DROP TABLE queue")
+    muster("run", "--name", "b", "--wait-for-gpu", "--", "true", code=0)
+    assert set(rows(muster)) == {"a", "b"}
 
 
 def test_the_visible_gpus_are_those_that_are_waited_for(machine):
