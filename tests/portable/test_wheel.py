@@ -148,15 +148,27 @@ def system(request):
     shutil.rmtree(folder)
 
 
+def five_lines():
+    """Those with which README begins."""
+    section = (ROOT / "README.md").read_text().partition("## In five lines\n\n")[2]
+    lines = [line.strip() for line in section.partition("\n\n")[0].splitlines()]
+    assert len(lines) == 5 and lines[0] == "pip install muster-run"
+    return lines[1:]
+
+
 def test_it_runs_on_debians(system, wheel):
     shutil.copy(wheel, f"{system.root}{system.folder}")
     system.run("python3 -m venv own; own/bin/pip install --quiet --no-index *.whl")
-    said, _ = system.run("own/bin/muster run -w 2 -- python3 -c 'import os; print(os.environ[\"RANK\"])'")
-    assert sorted(said.splitlines()) == ["worker-0 | 0", "worker-1 | 1"]
+    two, failing, away, end = (f". own/bin/activate; {line}" for line in five_lines())
+    said, _ = system.run(two)
+    assert sorted(said.splitlines()) == ["worker-0 | rank 0 of 2", "worker-1 | rank 1 of 2"]
+    _, trouble = system.run(failing, code=1)
+    assert "worker-0 exited with code 1" in trouble and "ZeroDivisionError" in trouble.splitlines()[1]
+    said, _ = system.run(f"{away}; {end}")
+    assert re.search("^nap +Running +worker=2 ", said, re.MULTILINE) and "State:      Stopped" in said
     _, trouble = system.run("own/bin/muster run -w 2 -- sh -c 'test $RANK = 0 || exit 7; sleep 600'", code=7)
     assert "worker-1 exited with code 7" in trouble
     assert "worker-0 was stopped by muster" in trouble
-    system.run("own/bin/muster run -d --name away -- sleep 600; own/bin/muster stop away; own/bin/muster status away")
     _, trouble = system.run("own/bin/muster run --on kubernetes -- true", code=3)
     assert "no kubeconfig found" in trouble
 
