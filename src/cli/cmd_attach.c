@@ -165,7 +165,8 @@ static int print_attached_outcome(const struct attachment *attachment)
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(attachment->options, NULL, attachment->found->name);
 	const struct failure_style style = {
-		.offset = time_zone_offset_on(STDERR_FILENO, status->completion_time)};
+		.offset = time_zone_offset_on(STDERR_FILENO, status->completion_time),
+		.is_resumable = !attachment->state.job->elastic_id};
 
 	report_outcome(attachment->state.job, status, words, &style, &text);
 	output_print_errors(&text);

@@ -7,6 +7,7 @@
 #include "cli/kube_cluster.h"
 #include "cli/kubernetes_program.h"
 #include "cli/local_jobs.h"
+#include "cli/lookup.h"
 #include "cli/pod_options.h"
 #include "cli/run_here.h"
 #include "local/backend.h"
@@ -158,6 +159,47 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 	return exit_code;
 }
 
+/* The full name of a job of this machine, for which the beginning is enough. */
+static bool add_awaited_job(struct lookup *lookup, const char *option, const char *word,
+			    struct text *names)
+{
+	char *argument CLEANUP(mem_free_text) =
+		mem_format("%s%s", strchr(word, '/') ? "" : "local/", word);
+	struct found_job job = {0};
+	struct err err = {0};
+	bool is_found = lookup_job(lookup, argument, &job, &err) == 0 && !job.namespace_name;
+
+	if (is_found)
+		text_addf(names, "%s%s", names->len ? "," : "", job.name);
+	else if (job.name)
+		output_print_message("--%s: job '%s' is not on this machine", option, word);
+	else
+		output_print_message("--%s: %s", option, err.text);
+	return is_found;
+}
+
+/* Those of --after and --after-any: *ret_names is NULL without the option. */
+static bool find_awaited_jobs(const struct options *options, const char *option,
+			      struct arena *arena, const char **ret_names)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct text names CLEANUP(text_done) = {0};
+	size_t count;
+	const char *const *values = option_list(options, option, &count);
+	bool are_found = true;
+
+	for (size_t i = 0; i < count; i++) {
+		char *words CLEANUP(mem_free_text) = mem_copy_text(values[i]);
+		char *rest = words;
+
+		for (char *word; (word = strsep(&rest, ","));)
+			are_found &= add_awaited_job(lookup, option, word, &names);
+	}
+	if (count > 0)
+		*ret_names = arena_copy_text(arena, text_of(&names));
+	return are_found;
+}
+
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
@@ -182,7 +224,9 @@ static int run_run(const struct options *options)
 		(void) exec_kubernetes_program(options);
 		return EXIT_INTERNAL; /* there is no other program */
 	}
-	if (!job_source_read(&source))
+	if (!find_awaited_jobs(options, "after", arena, &source.after) ||
+	    !find_awaited_jobs(options, "after-any", arena, &source.after_any) ||
+	    !job_source_read(&source))
 		return EXIT_USAGE;
 	if (!is_on_cluster)
 		machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);

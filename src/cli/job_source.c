@@ -3,7 +3,6 @@
  * Options and files both become a TFJob document, which job_read makes a job of. Options given with
  * a file change the document that was read, in its normalized form. */
 #include "cli/job_source.h"
-#include "cli/lookup.h"
 
 #include "base/names.h"
 #include "cli/local_jobs.h"
@@ -222,52 +221,18 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
-/* Adds the full names of the jobs of one value, "prepare,digits-x7k2p". */
-static void add_awaited_jobs(struct job_source *source, struct lookup *lookup, const char *option,
-			     const char *value, struct text *names)
-{
-	char *words CLEANUP(mem_free_text) = mem_copy_text(value);
-	char *rest = words;
-
-	for (char *word; (word = strsep(&rest, ","));) {
-		char *argument CLEANUP(mem_free_text) =
-			mem_format("%s%s", strchr(word, '/') ? "" : "local/", word);
-		struct found_job job;
-		struct err err = {0};
-
-		if (lookup_job(lookup, argument, &job, &err))
-			text_addf(&source->faults, "--%s: %s\n", option, err.text);
-		else if (job.namespace_name)
-			text_addf(&source->faults, "--%s: job '%s' is not on this machine\n",
-				  option, job.name);
-		else
-			text_addf(names, "%s%s", names->len ? "," : "", job.name);
-	}
-}
-
-static void set_awaited_jobs(struct job_source *source, const char *option, const char *annotation,
-			     struct json *annotations)
-{
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(source->options);
-	struct text names CLEANUP(text_done) = {0};
-	size_t count;
-	const char *const *values = option_list(source->options, option, &count);
-
-	for (size_t i = 0; i < count; i++)
-		add_awaited_jobs(source, lookup, option, values[i], &names);
-	if (names.len)
-		json_set_string(annotations, annotation, text_of(&names));
-}
-
-static void set_queue(struct job_source *source, struct json *root)
+/* What the job waits for on this machine. An option that is not given leaves the written value. */
+static void set_queue(const struct job_source *source, struct json *root)
 {
 	struct json *metadata = json_object_at(root, "metadata");
 	struct json *annotations = json_object_at(metadata, "annotations");
 
 	if (option_flag(source->options, "wait-for-gpu"))
 		json_set_string(annotations, JOB_ANNOTATION_WAIT_FOR_GPU, "true");
-	set_awaited_jobs(source, "after", JOB_ANNOTATION_AFTER, annotations);
-	set_awaited_jobs(source, "after-any", JOB_ANNOTATION_AFTER_ANY, annotations);
+	if (source->after)
+		json_set_string(annotations, JOB_ANNOTATION_AFTER, source->after);
+	if (source->after_any)
+		json_set_string(annotations, JOB_ANNOTATION_AFTER_ANY, source->after_any);
 	if (json_count(annotations) == 0)
 		json_remove(metadata, "annotations");
 }
@@ -431,14 +396,14 @@ static bool is_override_needed(const struct job_source *source)
 	static const char *const names[] = {"max-restarts",    "restart-scope", "timeout",
 					    "grace",           "stop-signal",   "fetch",
 					    "private-network", "network-policy"};
-	static const char *const of_queue[] = {"wait-for-gpu", "after", "after-any"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(source->options, names[i]))
 			return true;
-	for (size_t i = 0; i < ARRAY_LEN(of_queue) && source->is_for_this_machine; i++)
-		if (option_is_given(source->options, of_queue[i]))
-			return true;
+	if (source->is_for_this_machine && option_flag(source->options, "wait-for-gpu"))
+		return true;
+	if (source->after || source->after_any)
+		return true;
 	return source->variables.count > 0 || !pod_build_is_empty(&source->pods.build);
 }
 

@@ -18,6 +18,7 @@ struct job_source {
 	const struct options *options;
 	bool is_for_kubernetes; /* its script goes into Pods, which have an image */
 	bool is_for_this_machine; /* its processes see GPUs, by --visible-gpus, or wait for them */
+	const char *after, *after_any; /* names of jobs, as in spec/job.h; NULL: none */
 	bool hides_variables; /* variables of the command line go to a Secret, not into the
 				 document */
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program without it */

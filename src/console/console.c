@@ -515,6 +515,8 @@ static void make_reports(struct console *console, const struct status *status)
 		.offset =
 			time_zone_offset_on(console->settings.chatter_fd, status->completion_time),
 		.skips_last_lines = is_elsewhere_in_step,
+		/* Here are its logs, and its directory. */
+		.is_resumable = console->settings.unsaved_output && !console->job->elastic_id,
 	};
 
 	report_outcome(console->job, status, console->job_words, &style, &console->report);

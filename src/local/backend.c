@@ -567,7 +567,7 @@ static int local_unpublish(struct local *local, const struct action *action, str
 	int rc = local_gpus_release(&local->gpus, local->uid, action->role, action->index, err);
 
 	if (has_gpus)
-		local_queue_wake(local->settings.store, local->jobs_folder);
+		local_queue_wake(local->settings.store, local->settings.state_folder);
 	return rc < 0 ? rc
 		      : local_ports_unpublish(&local->ports, local->uid, action->role,
 					      action->index, err);

@@ -4,6 +4,7 @@
 #include "io/log.h"
 #include "jobs/orphaned_job.h"
 #include "jobs/record.h"
+#include "jobs/state_folder.h"
 #include "jobs/supervisor_id.h"
 #include "local/control.h"
 
@@ -341,7 +342,7 @@ void local_queue_done(struct local_queue *queue)
 	text_done(&queue->details);
 }
 
-void local_queue_wake(struct store *store, const char *jobs_folder)
+void local_queue_wake(struct store *store, const char *state_folder)
 {
 	struct claim_queue waiters CLEANUP(claim_queue_done) = {0};
 
@@ -354,7 +355,7 @@ void local_queue_wake(struct store *store, const char *jobs_folder)
 
 		if (!name || store->functions->get(store, name, &record, NULL))
 			continue;
-		char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", jobs_folder, record.uid);
+		char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, record.uid);
 
 		control_wake(folder, supervisor_find(record.supervisor));
 	}

@@ -41,4 +41,4 @@ const struct observed_queue *local_queue_look(struct local_queue *queue, const s
 void local_queue_done(struct local_queue *queue);
 
 /* GPUs have become free: every job of the queue looks. */
-void local_queue_wake(struct store *store, const char *jobs_folder);
+void local_queue_wake(struct store *store, const char *state_folder);

@@ -100,9 +100,11 @@ static void add_all_stacks(const struct failure *failure, const char *job_words,
 }
 
 /* For a job that was not ended by a replica. */
-static void add_whereabouts(const struct failure *failure, const char *job_words, struct text *text)
+static void add_whereabouts(const struct failure *failure, const char *job_words, bool is_resumable,
+			    struct text *text)
 {
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
+	char *resume CLEANUP(mem_free_text) = mem_format("muster resume %s", job_words);
 
 	add_consequences(failure, text);
 	add_failure_rows("stacks", "", failure->stacks, failure->n_stacks, text);
@@ -110,6 +112,8 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 	add_all_stacks(failure, job_words, text);
 	if (failure->n_last_lines)
 		add_failure_row(text, "full log", logs);
+	if (is_resumable && text_equals(failure->reason, FAILURE_STOPPED))
+		add_failure_row(text, "to continue", resume);
 }
 
 void failure_describe(const struct status *status, const char *job_words,
@@ -121,7 +125,8 @@ void failure_describe(const struct status *status, const char *job_words,
 	line_text_add_sentence(text, what, strlen(what));
 	text_add_char(text, '\n');
 	if (!failure->role || !failure->role[0]) {
-		add_whereabouts(failure, job_words, text); /* of the job: a deadline, a stop */
+		/* Of the job: a deadline, a stop. */
+		add_whereabouts(failure, job_words, style->is_resumable, text);
 		return;
 	}
 	const struct replica_status *replica =

@@ -8,6 +8,7 @@ struct failure_style {
 	int offset; /* minutes that the reader's time zone is ahead of UTC */
 	bool skips_last_lines; /* the reader has just seen them */
 	const char *script; /* that the replica ran; NULL: not shown */
+	bool is_resumable; /* `muster resume` continues the job, if a user has stopped it */
 };
 
 /* Appends what failed first, and how (status->failure, which is set): a sentence, and for a

@@ -117,8 +117,8 @@ struct job {
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* on this machine; annotation muster/private-network */
-	/* On this machine, what the job waits for before it starts: other jobs, as names with commas
-	 * (NULL: none), then the GPUs that it requests. */
+	/* On this machine, what the job waits for before it starts: other jobs, as names with
+	 * commas (NULL: none), then the GPUs that it requests. */
 	const char *after; /* these must have succeeded; annotation muster/after */
 	const char *after_any; /* these need not; annotation muster/after-any */
 	bool waits_for_gpus; /* annotation muster/wait-for-gpu, or it waits for other jobs */

@@ -266,7 +266,7 @@ TEST(a_wrong_field_is_named)
 		{"{\"conditions\":[{\"type\":\"Odd\"},{\"reason\":\"r\"}]}",
 		 "status.conditions[0].type: expected one of Created, Running, Restarting, "
 		 "Succeeded, "
-		 "Suspended, Failed"},
+		 "Suspended, Queued, Failed"},
 		{"{\"startTime\":\"yesterday\"}", "status.startTime: expected a time (RFC 3339)"},
 		{"{\"replicas\":[{\"role\":\"ps\",\"state\":\"Running\"},{\"state\":\"Running\"}]}",
 		 "status.replicas[1].role: expected text"},
