@@ -100,24 +100,29 @@ static void watch_supervisor(struct local_queue *queue, const char *supervisor)
 	loop_timer_arm_after(queue->timer, LOOK_AGAIN);
 }
 
-/* Watches the supervisor of a job that has GPUs or waits for them. True: it has ended, and its
- * claims are released. */
+/* Whether processes of the job may run: a finished job still ends some, until it has no supervisor.
+ */
+static bool is_supervised(const struct store_record *record)
+{
+	return !record_is_finished(record) || record->supervisor[0];
+}
+
+/* Watches the supervisor of a job that has GPUs or waits for them. True: it has none any more, so
+ * its claims are released. */
 static bool has_ended(struct local_queue *queue, const char *name, const char *uid)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct claims *claims = queue->store->claims;
-	struct err err = {0};
-	int rc = name ? orphaned_job_get(queue->store, name, &record, &err) : ERR_NOT_FOUND;
 
-	if (rc == 0 && text_equals(record.uid, uid) && !record_is_finished(&record)) {
+	if (!name)
+		return claims->functions->release(claims, CLAIM_GPU, uid, NULL) == 0;
+	int rc = orphaned_job_get(queue->store, name, &record, NULL);
+
+	if (rc == 0 && text_equals(record.uid, uid) && is_supervised(&record)) {
 		watch_supervisor(queue, record.supervisor);
 		return false;
 	}
-	if (rc == 0 || rc == ERR_NOT_FOUND)
-		rc = claims->functions->release(claims, CLAIM_GPU, uid, &err);
-	if (rc < 0)
-		log_info("queue: %s", err.text);
-	return rc == 0;
+	return rc == 0 || rc == ERR_NOT_FOUND;
 }
 
 /* Other jobs. */
@@ -176,7 +181,7 @@ static bool waits_for_job(struct local_queue *queue, const struct awaited_job *a
 		text_addf(vain, "it would wait for itself");
 	if (vain->len)
 		return false;
-	if (is_there && !record_is_finished(&record)) {
+	if (is_there && is_supervised(&record)) {
 		watch_supervisor(queue, record.supervisor);
 		return true;
 	}
@@ -261,6 +266,15 @@ static bool watch_holders(struct local_queue *queue, const char *uid,
 	return has_changed;
 }
 
+static bool is_in_queue(const struct claim_queue *waiters, const char *uid, size_t count,
+			uint64_t usable)
+{
+	for (size_t i = 0; i < waiters->count; i++)
+		if (text_equals(waiters->list[i].owner_uid, uid))
+			return waiters->list[i].count == count && waiters->list[i].usable == usable;
+	return false;
+}
+
 /* One look. 0: the job has its GPUs. ERR_LIMIT: it waits. ERR_CONFLICT: look again. */
 static int try_to_claim(struct local_queue *queue, const struct job *job, size_t count,
 			struct local_gpus *gpus, struct text *told, struct err *err)
@@ -272,11 +286,13 @@ static int try_to_claim(struct local_queue *queue, const struct job *job, size_t
 	text_clear(&queue->details);
 	int rc = read_free(queue, job->uid, &free, &all, err);
 	if (rc == 0)
-		rc = claims->functions->enqueue(claims, CLAIM_GPU, job->uid, count, all, err);
-	if (rc == 0)
 		rc = claims->functions->list_queue(claims, CLAIM_GPU, &waiters, err);
 	if (rc < 0)
 		return rc;
+	if (!is_in_queue(&waiters, job->uid, count, all)) {
+		rc = claims->functions->enqueue(claims, CLAIM_GPU, job->uid, count, all, err);
+		return rc < 0 ? rc : ERR_CONFLICT;
+	}
 	bool *is_ahead CLEANUP(mem_free_any) = mem_new_array(waiters.count + 1, sizeof(bool));
 	bool may_claim = queue_admits(&waiters, job->uid, free, is_ahead);
 

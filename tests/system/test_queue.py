@@ -120,6 +120,20 @@ def test_gpus_of_a_killed_job_go_to_the_one_that_waits(machine):
     muster("wait", "b", code=0)
 
 
+def test_gpus_of_a_job_that_has_succeeded_are_not_free_while_its_processes_end(machine):
+    """Its chief has succeeded; a worker takes its time, and has a GPU."""
+    muster = machine(2)
+    script = "[ $MUSTER_ROLE = worker ] || { until [ -e ready ]; do sleep 0.05; done; exit 0; }; " \
+        "trap 'echo ending; until [ -e go ]; do sleep 0.05; done; touch over; exit' TERM; touch ready; while :; do sleep 0.05; done"
+    muster("run", "-d", "--name", "a", "--chief", "-w", 1, "--gpu", 1, "--grace", "60s", "--", "sh", "-c", script, code=0)
+    queue(muster, "b", "--gpu", 2, "--wait-for-gpu", program=("sh", "-c", "[ -e over ]"))
+    queue(muster, "c", "--after", "a", "--gpu", "none", program=("sh", "-c", "[ -e over ]"))
+    muster.until("a", lambda job: "Succeeded" in conditions(job))
+    assert rows(muster)["b"][0] == "Queued" and rows(muster)["c"][0] == "Queued"
+    (muster.folder / "go").touch()
+    muster("wait", "b", "c", code=0)
+
+
 def test_gpus_of_a_suspended_job_are_free_and_it_waits_for_them_again(machine):
     muster = machine(2)
     hold(muster, "a", 2, "--wait-for-gpu")
@@ -150,7 +164,7 @@ def test_a_job_that_runs_does_not_wait_to_be_scaled(machine):
     assert "the job requests 2 GPUs, but 1 of 2 are free (job 'b' holds 1)" in done.stderr.replace("is free", "are free")
     queue(muster, "c", "--wait-for-gpu")
     muster("scale", "c", "worker=2", code=0)
-    assert rows(muster)["c"] == ("Queued", "waits for 2 GPUs")
+    muster.until("c", lambda job: "waits for 2 GPUs" in [c.get("message") for c in job["status"]["conditions"]])
     muster("stop", "--grace", 0, "a", "b", code=0)
     muster("wait", "c", code=0)
 
