@@ -11,10 +11,12 @@
 #include "io/file.h"
 #include "io/loop.h"
 #include "io/own_process.h"
+#include "io/process.h"
 #include "io/terminal.h"
 #include "jobs/client.h"
 #include "jobs/processes.h"
 #include "jobs/state_folder.h"
+#include "local/nvml.h"
 #include "reconcile/failure_text.h"
 #include "reconcile/output_idle.h"
 #include "reconcile/summary.h"
@@ -22,6 +24,7 @@
 #include "spec/job.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define MEBIBYTE (1024 * 1024)
 
@@ -305,6 +308,89 @@ static void add_replica_table(const struct view *view, struct text *text)
 	table_write(&table, text);
 }
 
+/* The table of its GPUs. */
+
+/* "worker-0, worker-1": the running replicas to which this GPU is assigned. */
+static const char *users_of_gpu(const struct view *view, int number)
+{
+	struct text users CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < view->status->n_replicas; i++) {
+		const struct replica_status *replica = &view->status->replicas[i];
+		char *names CLEANUP(mem_free_text) = mem_copy_text(replica->gpus);
+		char *rest = names;
+
+		/* "1:0" is a MIG device of GPU 1. */
+		for (char *name; replica->pid > 0 && (name = strsep(&rest, ","));)
+			if (strspn(name, NAME_DIGITS) > 0 && atoi(name) == number) {
+				text_addf(&users, "%s%s-%d", users.len ? ", " : "", replica->role,
+					  replica->index);
+				break;
+			}
+	}
+	return users.len ? arena_copy_text(view->arena, text_of(&users)) : NULL;
+}
+
+/* "python3 (4711) 12000Mi, another user's (812) 300Mi" */
+static const char *processes_text(const struct view *view, const struct gpu_load *load)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < load->n_processes; i++) {
+		const struct gpu_process *process = &load->processes[i];
+		char name[PROCESS_NAME_SIZE] = "another";
+
+		(void) process_read_name((pid_t) process->pid, name);
+		text_add(&text, i ? ", " : "");
+		line_text_add_sentence(&text, name, strlen(name));
+		text_addf(&text, " (%" PRId64 ")", process->pid);
+		if (process->memory >= 0)
+			text_addf(&text, " %" PRId64 "Mi", process->memory / MEBIBYTE);
+	}
+	return load->n_processes ? arena_copy_text(view->arena, text_of(&text)) : NULL;
+}
+
+static const char *measure_text(const struct view *view, int64_t number, const char *unit)
+{
+	return number < 0 ? NULL : arena_format(view->arena, "%" PRId64 "%s", number, unit);
+}
+
+static void add_gpu_table(const struct view *view, struct text *text)
+{
+	static const char *const headings[] = {"GPU",         "USED BY", "BUSY",     "MEMORY",
+					       "TEMPERATURE", "POWER",   "PROCESSES"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+	struct gpu_loads *loads CLEANUP(mem_free_any) = mem_new(sizeof(*loads));
+	struct err err = {0};
+
+	if (nvml_loads(view->arena, loads, &err) < 0)
+		add_message(text, "\nGPUs: ", err.text, "\n");
+	for (size_t i = 0; i < loads->count; i++) {
+		const struct gpu_load *load = &loads->list[i];
+		const char *users = users_of_gpu(view, load->number);
+
+		if (!users)
+			continue;
+		if (table.n_cells == 0)
+			table_add_row(&table, headings);
+		table_add(&table, number_text(view, load->number));
+		table_add(&table, users);
+		table_add(&table, measure_text(view, load->busy, "%"));
+		table_add(&table, load->memory < 0 ? NULL
+						   : arena_format(view->arena,
+								  "%" PRId64 "Mi of %" PRId64 "Mi",
+								  load->memory_used / MEBIBYTE,
+								  load->memory / MEBIBYTE));
+		table_add(&table, measure_text(view, load->degrees, " C"));
+		table_add(&table,
+			  measure_text(view, load->milliwatts < 0 ? -1 : load->milliwatts / 1000,
+				       " W"));
+		table_add(&table, processes_text(view, load));
+	}
+	text_add(text, table.n_cells ? "\n" : "");
+	table_write(&table, text);
+}
+
 /* The warning that `run` prints on its terminal about a silent job, for other terminals. */
 static void add_silence(const struct view *view, struct text *text)
 {
@@ -387,6 +473,8 @@ static void add_all(struct view *view, struct text *text)
 	view->usage = usage;
 	add_head(view, text);
 	add_replica_table(view, text);
+	if (is_running_here && has_gpus(status))
+		add_gpu_table(view, text);
 	if (!status_is_finished(status))
 		waiting_reasons_describe(status, "  ", &waiting);
 	if (waiting.len)

@@ -24,7 +24,8 @@ struct replica_input {
 struct backend_local_settings {
 	struct loop *loop;
 	struct claims *claims; /* on ports and GPUs */
-	struct store *store; /* of the claims, for a job that waits; NULL: no job does */
+	struct store
+		*store; /* of all jobs, for one that waits for others; NULL: it does not wait */
 	const struct gpus *gpus; /* of this machine; NULL: none, processes see ours */
 	const struct private_network *network; /* of the job; NULL: the machine's */
 	/* Sets the position of the job's processes among those of other machines, if any. */

@@ -187,10 +187,12 @@ static bool waits_for_job(struct local_queue *queue, const struct awaited_job *a
 	}
 	if (!awaited->must_succeed)
 		return false;
-	record_read_summary(&record, arena, &summary);
-	if (!is_there)
+	if (!is_there) {
 		text_addf(vain, "job '%s', which it should follow, was deleted", awaited->name);
-	else if (summary.exit_code != 0)
+		return false;
+	}
+	record_read_summary(&record, arena, &summary);
+	if (summary.exit_code != 0)
 		text_addf(vain,
 			  "job '%s', which it should follow, has not succeeded (exit code %d)",
 			  awaited->name, summary.exit_code);

@@ -20,7 +20,7 @@ bool queue_admits(const struct claim_queue *queue, const char *uid, uint64_t fre
 /* Zero it to begin, except for the first members, which are borrowed. */
 struct local_queue {
 	struct loop *loop;
-	struct store *store; /* NULL: nothing is waited for */
+	struct store *store; /* of all jobs; NULL: nothing is waited for */
 	const struct gpus *gpus;
 	backend_news_fn on_news; /* look again */
 	void *data;

@@ -32,6 +32,7 @@ struct local_supervision {
 	const struct supervisor_request *request;
 	char *folder; /* of this job */
 	struct private_network network;
+	struct store *jobs; /* of this machine; that of the supervision is for its own job alone */
 	struct backend *processes; /* the local back end, of the supervision or of its agent */
 	rlim_t descriptor_limit; /* ours, and that of replicas */
 	struct control *control;
@@ -225,7 +226,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 	const struct backend_local_settings settings = {
 		.loop = base->loop,
 		.claims = base->store->claims,
-		.store = base->store,
+		.store = supervision->jobs,
 		.gpus = request->gpus,
 		.network = request->job->has_private_network ? &supervision->network : NULL,
 		.join_world = agent ? agent_join_world : NULL,
@@ -305,7 +306,6 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 				    const struct guard *guard, struct err *err)
 {
 	struct supervision *base = &supervision->base;
-	struct store *store;
 	int rc = process_need_proc(err);
 
 	if (rc == 0)
@@ -318,9 +318,9 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 						      on_local_outer_killed, supervision);
 	rc = raise_descriptor_limit(supervision, err);
 	if (rc == 0)
-		rc = store_sqlite_open(base->request->state_folder, &store, err);
+		rc = store_sqlite_open(base->request->state_folder, &supervision->jobs, err);
 	if (rc == 0)
-		base->store = store_retrying_new(store, on_store_trouble, base);
+		base->store = store_retrying_new(supervision->jobs, on_store_trouble, base);
 	if (rc == 0)
 		rc = make_local_job_folder(supervision, err);
 	if (rc == 0)

@@ -80,3 +80,55 @@ int nvmlDeviceGetMigDeviceHandleByIndex(const struct device *device, unsigned in
 	*mig_device = &devices[device->gpu][index + 1];
 	return index < STUB_MIG ? 0 : 6;
 }
+
+#ifdef STUB_LOADS
+
+/* GPU 0 computes for process STUB_LOADS and one that is not there; the others do not say much. */
+
+int nvmlDeviceGetUtilizationRates(const struct device *device, unsigned utilization[2])
+{
+	utilization[0] = 93;
+	utilization[1] = 40;
+	return device->gpu == 0 ? 0 : 3;
+}
+
+int nvmlDeviceGetMemoryInfo(const struct device *device, unsigned long long memory[3])
+{
+	memory[0] = 40960ull << 20;
+	memory[2] = device->gpu == 0 ? 12288ull << 20 : 0;
+	memory[1] = memory[0] - memory[2];
+	return 0;
+}
+
+int nvmlDeviceGetTemperature(const struct device *device, int sensor, unsigned *degrees)
+{
+	*degrees = 65;
+	return sensor || device->gpu ? 3 : 0;
+}
+
+int nvmlDeviceGetPowerUsage(const struct device *device, unsigned *milliwatts)
+{
+	*milliwatts = 250400;
+	return device->gpu ? 3 : 0;
+}
+
+struct process {
+	unsigned pid;
+	unsigned long long memory;
+	unsigned instances[2];
+};
+
+int nvmlDeviceGetComputeRunningProcesses_v3(const struct device *device, unsigned *count,
+					    struct process *processes)
+{
+	if (device->gpu)
+		return 3;
+	if (*count < 2)
+		return 7;
+	*count = 2;
+	processes[0] = (struct process){STUB_LOADS, 12000ull << 20, {0, 0}};
+	processes[1] = (struct process){999999999, -1ull, {0, 0}};
+	return 0;
+}
+
+#endif

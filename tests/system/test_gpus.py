@@ -394,3 +394,28 @@ def test_launch_beside_a_job_that_holds_gpus_says_who_uses_them(machine):
     done = muster("launch", "--standalone", "--nproc-per-node", 2, "--no-python", "sh", "-c", SHOW, code=0)
     assert "in use" not in done.stderr
     muster("stop", "holder", code=0)
+
+
+def test_the_status_shows_what_the_gpus_of_a_job_do(machine):
+    muster = machine(3, f"STUB_LOADS={os.getpid()}")
+    muster.detach("--name", "a", "-w", 2, "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("a", 2)
+    lines = [line.split("   ") for line in muster("status", "a", code=0).stdout.splitlines()]
+    rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    start = rows.index(["GPU", "USED BY", "BUSY", "MEMORY", "TEMPERATURE", "POWER", "PROCESSES"])
+    name = pathlib.Path("/proc/self/comm").read_text().strip()
+    assert rows[start + 1] == ["0", "worker-0", "93%", "12288Mi of 40960Mi", "65 C", "250 W",
+                               f"{name} ({os.getpid()}) 12000Mi, another (999999999)"]
+    assert rows[start + 2] == ["1", "worker-1", "-", "0Mi of 40960Mi", "-", "-", "-"]
+    assert rows[start + 3] == []
+    muster("stop", "--grace", 0, "a", code=0)
+    assert "USED BY" not in muster("status", "a", code=0).stdout
+
+
+def test_a_status_needs_no_driver_that_answers(machine, tmp_path):
+    muster = machine(2)
+    muster.detach("--name", "a", "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("a", 1)
+    for definition in ("STUB_FAILS", "STUB_CRASHES"):
+        make_library(tmp_path / "nvml", "STUB_GPUS=2", definition)
+        assert "State:      Running" in muster("status", "a", code=0).stdout

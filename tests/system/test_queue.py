@@ -231,6 +231,18 @@ def test_a_job_that_should_follow_a_success_does_not_run_without_it(muster, end)
     assert not (muster.folder / "second").exists() and not (muster.folder / "third").exists()
 
 
+def test_a_job_that_was_deleted_before_the_next_look_is_named(muster):
+    """Its supervisor was stopped, and wakes when there is no record any more."""
+    muster("run", "-d", "--name", "first", "--", "sleep", "1000", code=0)
+    queue(muster, "second", "--after", "first", program=("touch", "second"))
+    sleeper = supervisor_of(muster, "second")["inner"]["pid"]
+    os.kill(sleeper, signal.SIGSTOP)
+    muster("delete", "first", code=0)
+    os.kill(sleeper, signal.SIGCONT)
+    muster("wait", "second", code=125)
+    assert rows(muster)["second"] == ("Failed", "job 'first', which it should follow, was deleted")
+
+
 def test_a_file_can_say_it(machine):
     muster = machine(1)
     hold(muster, "a", 1)
