@@ -1,9 +1,9 @@
 /* muster logs: the stored output of a job's replicas, and new output as they print it. */
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/fetched_logs.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
+#include "cli/local_jobs.h"
 #include "cli/replica_name.h"
 #include "cli/watch.h"
 #include "console/line_format.h"
@@ -18,6 +18,7 @@
 #include "spec/job.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -29,7 +30,9 @@ struct logs {
 	struct job_state state;
 	bool is_over; /* nothing will be written any more */
 	char *folder;
-	struct fetched_logs fetched; /* if the job's own directory is on another machine */
+	/* If the job's own directory is on another machine: `folder` is temporary. */
+	struct client_logs *fetched;
+	bool is_temporary;
 	struct log_selection selection;
 	struct log_name *replicas; /* of the selection */
 	bool is_one_of_several; /* jobs */
@@ -48,6 +51,8 @@ struct logs {
 
 static void logs_done(struct logs *logs)
 {
+	struct err err = {0};
+
 	folder_watch_free(logs->watch);
 	loop_watch_free(logs->interrupt);
 	loop_watch_free(logs->termination);
@@ -56,7 +61,10 @@ static void logs_done(struct logs *logs)
 		screen_free(logs->chatter);
 	screen_free(logs->lines);
 	line_format_done(&logs->format);
-	fetched_logs_done(&logs->fetched);
+	if (logs->fetched)
+		logs->found.client->functions->end_logs(logs->fetched);
+	if (logs->is_temporary && folder_remove(AT_FDCWD, logs->folder, &err) < 0)
+		output_print_message("%s", err.text);
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
 	free(logs->replicas);
@@ -91,7 +99,7 @@ static void hold_incomplete_lines(struct logs *logs)
 {
 	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
 		log_reader_hold(log_view_reader(logs->view),
-				fetched_logs_known_until(&logs->fetched));
+				logs->found.client->functions->logs_known_until(logs->fetched));
 }
 
 /* More lines may be printed, though none has arrived. */
@@ -110,10 +118,12 @@ static void on_fetched(void *data)
 {
 	struct logs *logs = data;
 
-	if (!logs->view || logs->is_ending)
-		return;
-	log_reader_hold(log_view_reader(logs->view), MSEC_NEVER);
-	end_following(logs);
+	if (!logs->view) {
+		loop_stop(logs->loop);
+	} else if (!logs->is_ending) {
+		log_reader_hold(log_view_reader(logs->view), MSEC_NEVER);
+		end_following(logs);
+	}
 }
 
 /* The job and its logs. */
@@ -127,14 +137,31 @@ static int read_logged_job(struct logs *logs, struct err *err)
 	return rc;
 }
 
+/* So that a live line is erased from the screen, and fetched files are deleted. */
+static void on_logs_signal(int signal_number, void *data)
+{
+	struct logs *logs = data;
+
+	if (logs->lines) {
+		screen_set_bars(logs->lines, "");
+		screen_begin(logs->lines);
+		screen_end(logs->lines);
+	}
+	logs->exit_code = EXIT_BY_SIGNAL + signal_number;
+	loop_stop(logs->loop);
+}
+
 /* Readers read the fetched lines of all replicas and attempts; the others are not fetched to begin
  * with. Only the reader searches for a pattern. */
 static int fetch_logs(struct logs *logs, struct err *err)
 {
 	const struct log_selection *selection = &logs->selection;
 	bool is_counted = selection->tail >= 0 || selection->is_previous; /* from the end */
+	struct client *client = logs->found.client;
+	int rc = temporary_folder_create("muster-logs", &logs->folder, err);
 	const struct client_logs_request request = {
 		.loop = logs->loop,
+		.folder = logs->folder,
 		.role = selection->role,
 		.index = selection->index,
 		.attempt = selection->attempt,
@@ -146,14 +173,21 @@ static int fetch_logs(struct logs *logs, struct err *err)
 		.on_trouble = output_print_sentence,
 		.data = logs,
 	};
-	logs->comes_bit_by_bit = wants_to_follow(logs) || !is_counted;
-	int rc = logs->comes_bit_by_bit
-			 ? fetched_logs_begin(&logs->fetched, &logs->found, request, err)
-			 : fetched_logs_get(&logs->fetched, &logs->found, request, err);
 
+	logs->is_temporary = rc == 0;
+	logs->comes_bit_by_bit = wants_to_follow(logs) || !is_counted;
 	if (rc == 0)
-		logs->folder = mem_copy_text(logs->fetched.folder);
-	return rc;
+		rc = client->functions->fetch_logs(client, logs->found.name, &request,
+						   &logs->fetched, err);
+	if (rc < 0)
+		return rc;
+	logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_logs_signal, logs);
+	logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_logs_signal, logs);
+	if (!logs->comes_bit_by_bit) {
+		loop_run(logs->loop);
+		client->functions->end_logs(TAKE(logs->fetched));
+	}
+	return 0;
 }
 
 static bool has_wanted_log(const struct log_selection *selection, const struct log_folder *folder)
@@ -186,7 +220,7 @@ static int refuse_log_selection(const struct logs *logs, const struct log_select
 	struct text others CLEANUP(text_done) = {0};
 	bool is_narrow = selection->role || selection->index >= 0 || selection->attempt >= 0;
 
-	if (folder->count == 0 && logs->fetched.folder && is_narrow) {
+	if (folder->count == 0 && logs->is_temporary && is_narrow) {
 		describe_wanted(selection, &wanted);
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", logs->found.name,
 			       text_of(&wanted));
@@ -257,17 +291,6 @@ static void on_logs_room(void *data)
 		log_view_on_room(logs->view);
 }
 
-static void on_logs_signal(int signal_number, void *data)
-{
-	struct logs *logs = data;
-
-	screen_set_bars(logs->lines, "");
-	screen_begin(logs->lines);
-	screen_end(logs->lines);
-	logs->exit_code = EXIT_BY_SIGNAL + signal_number;
-	loop_stop(logs->loop);
-}
-
 static int set_up_view(struct logs *logs, struct err *err)
 {
 	const char *color = option_text(logs->options, "color");
@@ -298,11 +321,8 @@ static int set_up_view(struct logs *logs, struct err *err)
 	};
 
 	logs->view = log_view_new(&settings);
-	/* So that a live line is erased from the screen, and fetched files are deleted. */
-	if (screen_is_live(logs->lines) || logs->fetched.folder)
+	if (screen_is_live(logs->lines) && !logs->interrupt)
 		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_logs_signal, logs);
-	if (logs->fetched.folder)
-		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_logs_signal, logs);
 	return 0;
 }
 
@@ -321,7 +341,7 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	}
 	log_view_on_news(logs->view);
 	/* Of fetched logs, on_fetched is called when it is over. */
-	if (news == FOLDER_CHANGED || logs->fetched.folder)
+	if (news == FOLDER_CHANGED || logs->is_temporary)
 		return;
 	if (!file_name) {
 		if (read_logged_job(logs, NULL) != 0 || logs->is_over)
@@ -340,7 +360,7 @@ static int begin_following(struct logs *logs, struct err *err)
 	int rc =
 		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
 
-	if (rc < 0 || logs->fetched.folder)
+	if (rc < 0 || logs->is_temporary)
 		return rc; /* on_fetched is called when it is over */
 	rc = read_logged_job(logs, err);
 	if (rc == 0 && logs->is_over)
@@ -453,8 +473,8 @@ static int show_logs(struct logs *logs)
 
 	if (find_logged_job(logs, &err))
 		return output_fail(&err);
-	if (logs->fetched.signal_number)
-		return EXIT_BY_SIGNAL + logs->fetched.signal_number;
+	if (logs->exit_code != EXIT_DONE)
+		return logs->exit_code;
 	bool follows = wants_to_follow(logs), more_may_come = follows || logs->comes_bit_by_bit;
 
 	if (check_logs(logs, more_may_come, &err) || show_job_logs(logs, more_may_come, &err))

@@ -6,6 +6,7 @@
 #include "io/random.h"
 #include "jobs/state_folder.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 char *local_jobs_folder(const struct options *options)
@@ -37,6 +38,18 @@ int local_jobs_open_existing(const struct options *options, const char *folder,
 	if (access(chosen, F_OK) < 0)
 		return ERR_NOT_FOUND;
 	return client_local_new(chosen, ret_client, NULL);
+}
+
+int temporary_folder_create(const char *name, char **ret_path, struct err *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/%s-XXXXXX", parent && *parent ? parent : "/tmp", name);
+
+	if (!mkdtemp(path))
+		return err_set_errno(err, errno, "cannot create directory '%s'", path);
+	*ret_path = TAKE(path);
+	return 0;
 }
 
 void local_jobs_close(struct client **client)

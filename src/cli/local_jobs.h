@@ -18,6 +18,9 @@ int local_jobs_open_existing(const struct options *options, const char *folder,
 			     struct client **ret_client) MUST_USE;
 void local_jobs_close(struct client **client);
 
+/* Creates a new directory of that name and random characters in $TMPDIR or /tmp. Caller frees. */
+int temporary_folder_create(const char *name, char **ret_path, struct err *err) MUST_USE;
+
 /* "digits-x7k2p" from "digits.py": a DNS-1035 label of the word without its ending, short enough
  * for the names of its replicas (PROGRAM-evaluator-0, at most 63 characters), and five random
  * characters as Kubernetes' generateName adds them (k8s.io/apiserver/pkg/storage/names: no vowels,

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/fetched_logs.h"
+#include "cli/local_jobs.h"
 #include "cli/replica_pod.h"
 #include "command/output.h"
 #include "io/folder.h"
