@@ -487,25 +487,11 @@ static int adopt_secret(struct orphans *orphans, const char *owner_uid, struct e
 	return 0;
 }
 
-/* Deletes exactly these objects, not newer ones of the same name. A missing object is no error. The
- * Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. All are
- * tried; then the first error is returned. */
+/* The Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. */
 static int delete_orphans(struct orphans *orphans, const char *owner_uid, struct err *err)
 {
-	size_t count = orphans->count;
-	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+	int rc = kube_wait_deleted(orphans->client->api, orphans->deletions, orphans->count, err);
 
-	kube_wait_all(orphans->client->api, orphans->deletions, count, answers);
-	for (size_t i = 0; i < count; i++) {
-		int code = answers[i].err.code;
-
-		/* An object that does not exist, or was replaced, is no error. */
-		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
-			answers[i].err.code = 0;
-	}
-	int rc = kube_answers_error(answers, count, err);
-
-	kube_answers_free(answers, count);
 	return rc == 0 && orphans->has_secret ? adopt_secret(orphans, owner_uid, err) : rc;
 }
 

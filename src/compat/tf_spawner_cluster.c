@@ -261,109 +261,53 @@ static int spawner_create(const struct options *old, const char *tag, const stru
 
 /* Deletes all objects with the label of a training, and waits until the names are free again. */
 
-/* The objects with the label, as observed. */
-struct removal {
-	struct spawner_session session;
-	struct kube_mirror *mirrors[SPAWNER_COUNT];
-	bool has_started; /* all were listed, and their deletion was requested */
-	size_t n_calls;
-	struct err err; /* the first error of a deletion */
-};
-
-static void removal_done(struct removal *removal)
+static bool take_all(const struct kube_mirror *mirror, void *data)
 {
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		kube_mirror_free(removal->mirrors[kind]);
-	spawner_session_close(&removal->session);
-}
-
-/* The mirror stores a copy of an object's metadata. */
-static void *copy_object_metadata(const struct json *object, void *before, void *data)
-{
-	(void) data;
-	json_free(before);
-	return json_new_copy(json_get(object, "metadata"));
-}
-
-static void free_object_metadata(void *kept, void *data)
-{
-	(void) data;
-	json_free(kept);
-}
-
-static void stop_removal_when_gone(struct removal *removal)
-{
-	size_t n_left = 0;
-
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		n_left += removal->mirrors[kind]->table.count;
-	if (removal->has_started && removal->n_calls == 0 && (removal->err.code || n_left == 0))
-		loop_stop(removal->session.cluster.loop);
-}
-
-static void on_deleted(const struct kube_result *result, void *data)
-{
-	struct removal *removal = data;
-	const struct err *err = result->err;
-	bool is_gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-
-	removal->n_calls--;
-	if (err && !is_gone && !removal->err.code)
-		removal->err = *err;
-	stop_removal_when_gone(removal);
-}
-
-static void delete_kind(struct removal *removal, enum spawner_kind_id kind)
-{
-	const struct json *metadata;
+	struct json *object;
 	const void *place = NULL;
 
-	while ((metadata = mirror_table_next(&removal->mirrors[kind]->table, &place))) {
-		const char *name = json_get_string(metadata, "name", "");
-		struct json *body CLEANUP(json_cleanup) =
-			kube_delete_options_new(json_get_string(metadata, "uid", ""));
-		const struct kube_request request = {.verb = KUBE_DELETE,
-						     .resource = spawner_kinds[kind].resource,
-						     .name = name,
-						     .body = body};
+	while ((object = mirror_table_next(&mirror->table, &place)))
+		json_append(data, json_ref(object));
+	return true;
+}
 
-		spawner_print_removing(&spawner_kinds[kind], name);
-		removal->n_calls++;
-		kube_call_start(NULL, removal->session.cluster.api, &request, on_deleted, removal);
+static bool is_none(const struct kube_mirror *mirror, void *data)
+{
+	(void) data;
+	return mirror->table.count == 0;
+}
+
+/* Watches the objects of a kind that have the label. */
+static int watch_kind(const struct spawner_session *session, enum spawner_kind_id kind,
+		      bool (*is_enough)(const struct kube_mirror *mirror, void *data), void *data,
+		      struct err *err)
+{
+	const struct kube_mirror_settings about = {.resource = spawner_kinds[kind].resource,
+						   .label_selector = session->selector};
+
+	return kube_mirror_wait(session->cluster.api, &about, is_enough, data, MSEC_NEVER, err);
+}
+
+static int delete_objects(const struct spawner_session *session, const struct spawner_kind *kind,
+			  const struct json *objects, struct err *err)
+{
+	size_t count = json_count(objects);
+	struct json *bodies CLEANUP(json_cleanup) = json_new_array();
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct json *object = json_at(objects, i);
+		const char *name = text_in_metadata(object, "name");
+
+		json_append(bodies, kube_delete_options_new(text_in_metadata(object, "uid")));
+		requests[i] = (struct kube_request){.verb = KUBE_DELETE,
+						    .resource = kind->resource,
+						    .name = name,
+						    .body = json_at(bodies, i)};
+		spawner_print_removing(kind, name);
 	}
-}
-
-static void on_seen(void *data)
-{
-	struct removal *removal = data;
-
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		if (removal->has_started || !removal->mirrors[kind]->reflection.is_synced)
-			return;
-	removal->has_started = true;
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
-		delete_kind(removal, kind);
-	stop_removal_when_gone(removal);
-}
-
-static void on_removal_change(const char *name, void *data)
-{
-	(void) name;
-	stop_removal_when_gone(data);
-}
-
-/* The mirror keeps retrying. That helps during the deletion, but not before the first list or
- * without permission. */
-static void on_removal_trouble(const struct err *err, void *data)
-{
-	struct removal *removal = data;
-	bool is_hopeless = err->code == ERR_REFUSED || err->code == ERR_INVALID ||
-			   (err->code == ERR_UNREACHABLE && !removal->has_started);
-
-	if (!is_hopeless || removal->err.code)
-		return;
-	removal->err = *err;
-	loop_stop(removal->session.cluster.loop);
+	return kube_wait_deleted(session->cluster.api, requests, count, err);
 }
 
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */
@@ -381,29 +325,23 @@ static bool is_confirmed(const char *tag)
 
 static int spawner_remove(const struct options *old, const char *tag)
 {
-	struct removal removal CLEANUP(removal_done) = {0};
+	struct spawner_session session CLEANUP(spawner_session_close) = {0};
+	struct json *lists CLEANUP(json_cleanup) = json_new_array();
 	struct err err = {0};
+	int rc = spawner_session_open(old, tag, &session, &err);
 
-	if (spawner_session_open(old, tag, &removal.session, &err))
-		return output_fail(&err);
-	if (!is_confirmed(tag))
+	if (rc == 0 && !is_confirmed(tag))
 		return EXIT_DONE;
-	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++) {
-		const struct kube_mirror_settings settings = {
-			.resource = spawner_kinds[kind].resource,
-			.label_selector = removal.session.selector,
-			.project = copy_object_metadata,
-			.release = free_object_metadata,
-			.on_change = on_removal_change,
-			.on_synced = on_seen,
-			.on_trouble = on_removal_trouble,
-			.data = &removal,
-		};
-
-		removal.mirrors[kind] = kube_mirror_new(removal.session.cluster.api, &settings);
+	/* All are listed before the first is deleted. */
+	for (enum spawner_kind_id kind = 0; rc == 0 && kind < SPAWNER_COUNT; kind++) {
+		json_append(lists, json_new_array());
+		rc = watch_kind(&session, kind, take_all, json_at(lists, kind), &err);
 	}
-	loop_run(removal.session.cluster.loop);
-	return removal.err.code ? output_fail(&removal.err) : EXIT_DONE;
+	for (enum spawner_kind_id kind = 0; rc == 0 && kind < SPAWNER_COUNT; kind++)
+		rc = delete_objects(&session, &spawner_kinds[kind], json_at(lists, kind), &err);
+	for (enum spawner_kind_id kind = 0; rc == 0 && kind < SPAWNER_COUNT; kind++)
+		rc = watch_kind(&session, kind, is_none, NULL, &err);
+	return rc < 0 ? output_fail(&err) : EXIT_DONE;
 }
 
 static const struct tf_spawner_cluster functions = {spawner_create, spawner_remove};

@@ -315,3 +315,88 @@ static void on_mirror_timer(void *data)
 	else
 		begin_watch(mirror);
 }
+
+/* Waiting for objects, which are stored as a whole. */
+
+struct mirror_wait {
+	struct kube_mirror *mirror;
+	bool has_limit, is_overdue;
+	struct err err;
+};
+
+static void *store_whole(const struct json *object, void *before, void *data)
+{
+	(void) data;
+	json_free(before);
+	return json_new_copy(object);
+}
+
+static void release_whole(void *kept, void *data)
+{
+	(void) data;
+	json_free(kept);
+}
+
+static void on_awaited_synced(void *data)
+{
+	const struct mirror_wait *wait = data;
+
+	loop_stop(wait->mirror->api->loop);
+}
+
+static void on_awaited_change(const char *name, void *data)
+{
+	const struct mirror_wait *wait = data;
+
+	(void) name;
+	if (wait->mirror->reflection.is_synced)
+		loop_stop(wait->mirror->api->loop);
+}
+
+static void on_awaited_trouble(const struct err *err, void *data)
+{
+	struct mirror_wait *wait = data;
+	bool is_hopeless = err->code == ERR_REFUSED || err->code == ERR_INVALID ||
+			   (err->code == ERR_UNREACHABLE && !*wait->mirror->reflection.version);
+
+	if (wait->has_limit || !is_hopeless)
+		return;
+	wait->err = *err;
+	loop_stop(wait->mirror->api->loop);
+}
+
+static void on_wait_overdue(void *data)
+{
+	struct mirror_wait *wait = data;
+
+	wait->is_overdue = true;
+	loop_stop(wait->mirror->api->loop);
+}
+
+int kube_mirror_wait(struct kube_api *api, const struct kube_mirror_settings *about,
+		     bool (*is_enough)(const struct kube_mirror *mirror, void *data), void *data,
+		     msec limit, struct err *err)
+{
+	struct mirror_wait wait = {.has_limit = limit != MSEC_NEVER};
+	struct kube_mirror_settings settings = *about;
+	struct loop_watch *timer = loop_new_timer(api->loop, on_wait_overdue, &wait);
+	bool is_over = false;
+
+	settings.project = store_whole;
+	settings.release = release_whole;
+	settings.on_change = on_awaited_change;
+	settings.on_synced = on_awaited_synced;
+	settings.on_trouble = on_awaited_trouble;
+	settings.data = &wait;
+	wait.mirror = kube_mirror_new(api, &settings);
+	loop_timer_arm_after(timer, limit);
+	while (!is_over && !wait.is_overdue && !wait.err.code) {
+		loop_run(api->loop);
+		is_over = wait.mirror->reflection.is_synced && is_enough(wait.mirror, data);
+	}
+	kube_mirror_free(wait.mirror);
+	loop_watch_free(timer);
+	if (is_over || wait.err.code)
+		return is_over ? 0 : err_copy(err, &wait.err);
+	return err_set(err, ERR_UNREACHABLE, "waited for %s in vain", about->resource->plural);
+}

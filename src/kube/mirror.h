@@ -65,3 +65,12 @@ void kube_mirror_free(struct kube_mirror *mirror);
 /* Cancels the current step and lists all objects again, because the stored parts may be stale. The
  * mirror is not synced until on_synced. Do not call it from its callbacks. */
 void kube_mirror_list_again(struct kube_mirror *mirror);
+
+/* Watches objects, of which `about` has the first four settings, until they are synced and
+ * `is_enough` accepts them; their stored parts are whole objects (struct json). Runs the API's
+ * loop, which must not be running. Returns ERR_UNREACHABLE after the limit. Without one
+ * (MSEC_NEVER), an error that will persist ends the wait, and so does an unreachable server before
+ * the first list. */
+int kube_mirror_wait(struct kube_api *api, const struct kube_mirror_settings *about,
+		     bool (*is_enough)(const struct kube_mirror *mirror, void *data), void *data,
+		     msec limit, struct err *err) MUST_USE;

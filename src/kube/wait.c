@@ -77,3 +77,21 @@ int kube_wait(struct kube_api *api, const struct kube_request *request, struct j
 	json_free(answer.object);
 	return kube_answers_error(&answer, 1, err);
 }
+
+int kube_wait_deleted(struct kube_api *api, const struct kube_request *deletions, size_t count,
+		      struct err *err)
+{
+	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	kube_wait_all(api, deletions, count, answers);
+	for (size_t i = 0; i < count; i++) {
+		int code = answers[i].err.code;
+
+		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
+			answers[i].err.code = 0;
+	}
+	int rc = kube_answers_error(answers, count, err);
+
+	kube_answers_free(answers, count);
+	return rc;
+}

@@ -24,3 +24,7 @@ void kube_wait_all(struct kube_api *api, const struct kube_request *requests, si
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err) MUST_USE;
 /* Frees the array and its objects. NULL is fine. */
 void kube_answers_free(struct kube_answer *answers, size_t count);
+/* For deletions: all are tried, then the first error is returned. An object that does not exist, or
+ * was replaced by another one of its name, is no error. */
+int kube_wait_deleted(struct kube_api *api, const struct kube_request *deletions, size_t count,
+		      struct err *err) MUST_USE;

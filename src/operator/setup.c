@@ -219,85 +219,21 @@ int operator_setup_list(struct operator_setup *setup, const struct kube_resource
 
 /* Waiting. */
 
-struct awaited {
-	struct loop *loop;
-	struct kube_mirror *mirror;
-	bool (*is_enough)(const struct kube_mirror *mirror);
-};
-
-static void *store_awaited_object(const struct json *object, void *before, void *data)
+static bool is_none(const struct kube_mirror *mirror, void *data)
 {
 	(void) data;
-	json_free(before);
-	return json_new_copy(object);
-}
-
-static void release_awaited_object(void *kept, void *data)
-{
-	(void) data;
-	json_free(kept);
-}
-
-static void check_awaited_objects(void *data)
-{
-	const struct awaited *awaited = data;
-
-	if (awaited->mirror->reflection.is_synced && awaited->is_enough(awaited->mirror))
-		loop_stop(awaited->loop);
-}
-
-static void on_awaited_object_change(const char *name, void *data)
-{
-	(void) name;
-	check_awaited_objects(data);
-}
-
-static void on_setup_wait_timeout(void *data)
-{
-	const struct awaited *awaited = data;
-
-	loop_stop(awaited->loop);
-}
-
-/* Waits until `is_enough` accepts the mirror; false after minutes. */
-static bool wait_for(struct operator_setup *setup, const struct kube_resource *resource,
-		     const char *namespace_name, const char *name, const char *label_selector,
-		     bool (*is_enough)(const struct kube_mirror *mirror))
-{
-	struct awaited awaited = {.loop = setup->loop, .is_enough = is_enough};
-	const struct kube_mirror_settings settings = {
-		.resource = resource,
-		.namespace_name = namespace_name,
-		.object_name = name,
-		.label_selector = label_selector,
-		.project = store_awaited_object,
-		.release = release_awaited_object,
-		.on_change = on_awaited_object_change,
-		.on_synced = check_awaited_objects,
-		.data = &awaited,
-	};
-	struct loop_watch *timer = loop_new_timer(setup->loop, on_setup_wait_timeout, &awaited);
-
-	awaited.mirror = kube_mirror_new(setup->api, &settings);
-	loop_timer_arm_after(timer, LONGEST_WAIT);
-	loop_run(setup->loop);
-	bool is_there = is_enough(awaited.mirror);
-
-	kube_mirror_free(awaited.mirror);
-	loop_watch_free(timer);
-	return is_there;
-}
-
-static bool is_none(const struct kube_mirror *mirror)
-{
 	return mirror->table.count == 0;
 }
 
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
 				 const char *label_selector)
 {
+	const struct kube_mirror_settings pods = {.resource = &kube_pods,
+						  .namespace_name = namespace_name,
+						  .label_selector = label_selector};
+
 	return setup->settings->is_dry_run ||
-	       wait_for(setup, &kube_pods, namespace_name, NULL, label_selector, is_none);
+	       kube_mirror_wait(setup->api, &pods, is_none, NULL, LONGEST_WAIT, NULL) == 0;
 }
 
 /* Installing. */
@@ -371,13 +307,14 @@ static int64_t number_at(const struct json *object, const char *key)
 	return json_as_integer(json_get(object, key), 0);
 }
 
-static bool is_available(const struct kube_mirror *mirror)
+static bool is_available(const struct kube_mirror *mirror, void *data)
 {
 	const void *place = NULL;
 	const struct json *deployment = mirror_table_next(&mirror->table, &place);
 	const struct json *status = json_get(deployment, "status");
 	int64_t replicas = number_at(json_get(deployment, "spec"), "replicas");
 
+	(void) data;
 	return deployment &&
 	       number_at(status, "observedGeneration") >=
 		       number_at(json_get(deployment, "metadata"), "generation") &&
@@ -387,10 +324,13 @@ static bool is_available(const struct kube_mirror *mirror)
 
 static int wait_for_deployment(struct operator_setup *setup, struct err *err)
 {
+	const struct kube_mirror_settings deployment = {.resource = &kube_deployments,
+							.namespace_name = DEPLOYMENT_NAME,
+							.object_name = DEPLOYMENT_NAME};
+
 	if (setup->settings->is_dry_run || !setup->settings->is_waiting)
 		return 0;
-	if (!wait_for(setup, &kube_deployments, DEPLOYMENT_NAME, DEPLOYMENT_NAME, NULL,
-		      is_available))
+	if (kube_mirror_wait(setup->api, &deployment, is_available, NULL, LONGEST_WAIT, NULL) < 0)
 		return err_set(err, ERR_UNREACHABLE,
 			       "the operator is installed, but its Pods are not running after 5 "
 			       "minutes; to see why: kubectl -n " DEPLOYMENT_NAME " describe pods");
