@@ -25,11 +25,7 @@ enum websocket_state {
 };
 
 struct websocket {
-	struct loop *loop;
-	struct websocket_request request; /* the callbacks, limits and times */
-	struct arena *arena; /* of the three copies; headers contain tokens, so it is overwritten */
-	const char *user_agent;
-	const char **headers, **protocols; /* each ends with NULL */
+	struct websocket_request request; /* the callbacks, limits, times and protocols */
 	struct http_connection *connection;
 	struct websocket_key key;
 	enum websocket_state state;
@@ -84,29 +80,23 @@ static void drop_text(struct text *text)
 
 /* The handshake. */
 
-static struct websocket_head head_of(const struct websocket *websocket)
+/* Headers contain tokens, so only the text to send has them. */
+static void add_head(struct websocket *websocket)
 {
 	const struct http_target *target = http_connection_target(websocket->connection);
-
-	return (struct websocket_head){
+	const struct websocket_head head = {
 		.target = target->path,
 		.host = target->place,
-		.user_agent = websocket->user_agent,
-		.headers = websocket->headers,
-		.protocols = websocket->protocols,
+		.user_agent = websocket->request.user_agent,
+		.headers = websocket->request.http.headers,
+		.protocols = websocket->request.protocols,
 	};
-}
-
-static void begin_head(struct websocket *websocket)
-{
-	const struct websocket_head head = head_of(websocket);
 	uint8_t nonce[WEBSOCKET_NONCE_SIZE];
 
 	random_bytes(nonce, sizeof(nonce));
 	websocket->key = websocket_key_of(nonce);
-	websocket_add_request(&websocket->out, &head, &websocket->key);
-	websocket->state = WEBSOCKET_SENDING_HEAD;
-	websocket->heard_at = loop_monotonic_now();
+	if (target->path)
+		websocket_add_request(&websocket->out, &head, &websocket->key);
 }
 
 static int send_head(struct websocket *websocket)
@@ -124,9 +114,8 @@ static int send_head(struct websocket *websocket)
 /* Reads the server's answer, in the order of arrival. */
 static int read_upgrade_answer(struct websocket *websocket, size_t head_len)
 {
-	const struct websocket_head head = head_of(websocket);
-	int rc = websocket_read_answer(websocket->in.bytes, head_len, &head, &websocket->key,
-				       &websocket->answer, &websocket->err);
+	int rc = websocket_read_answer(websocket->in.bytes, head_len, websocket->request.protocols,
+				       &websocket->key, &websocket->answer, &websocket->err);
 
 	if (rc < 0) {
 		err_prefix(&websocket->err, "cannot understand %s", origin_of(websocket));
@@ -370,19 +359,6 @@ bool websocket_has_room(const struct websocket *websocket)
 
 /* Turns. */
 
-static const char **copy_list(struct arena *arena, const char *const *list)
-{
-	size_t count = 0;
-
-	while (list && list[count])
-		count++;
-	const char **copy = arena_take_array(arena, count + 1, sizeof(*copy));
-
-	for (size_t i = 0; i < count; i++)
-		copy[i] = arena_copy_text(arena, list[i]);
-	return copy;
-}
-
 static void websocket_free(struct websocket *websocket)
 {
 	if (websocket->framing)
@@ -393,7 +369,6 @@ static void websocket_free(struct websocket *websocket)
 	websocket_answer_done(&websocket->answer);
 	drop_text(&websocket->out);
 	text_done(&websocket->in);
-	arena_free_secret(websocket->arena);
 	free(websocket);
 }
 
@@ -556,7 +531,8 @@ static void on_connected(const struct err *err, void *data)
 		finish_websocket(websocket);
 		return;
 	}
-	begin_head(websocket);
+	websocket->state = WEBSOCKET_SENDING_HEAD;
+	websocket->heard_at = loop_monotonic_now();
 	loop_timer_arm_after(websocket->timer, 0);
 	ask_for_turn(websocket);
 }
@@ -565,20 +541,16 @@ struct websocket *websocket_new(struct loop *loop, const struct websocket_reques
 {
 	struct websocket *websocket = mem_new(sizeof(*websocket));
 
-	websocket->loop = loop;
 	websocket->request = *request;
 	if (!request->limit)
 		websocket->request.limit = WEBSOCKET_MESSAGE_LIMIT;
 	if (!request->http.timeout)
 		websocket->request.http.timeout = DEFAULT_TIMEOUT;
-	websocket->arena = arena_new();
-	websocket->user_agent = arena_copy_text(websocket->arena, request->user_agent);
-	websocket->headers = copy_list(websocket->arena, request->http.headers);
-	websocket->protocols = copy_list(websocket->arena, request->protocols);
 	websocket->timer = loop_new_timer(loop, check_time, websocket);
 	websocket->soon = loop_new_timer(loop, on_websocket_ready, websocket);
 	websocket->connection = http_connection_new(loop, &request->http, on_connected,
 						    on_websocket_ready, websocket);
+	add_head(websocket);
 	return websocket;
 }
 

@@ -46,7 +46,7 @@ struct websocket_request {
 	void *data, *end_data;
 };
 
-/* Everything in the request except the trust is copied. */
+/* The protocols are borrowed; the rest of the request may be freed. */
 struct websocket *websocket_new(struct loop *loop, const struct websocket_request *request);
 /* Ends it immediately; no callback follows. It may be called from anywhere, including its own
  * callbacks. NULL is fine. */

@@ -90,10 +90,10 @@ static int read_upgrade_status(const char *head, int *ret_status, struct err *er
 	return 0;
 }
 
-static bool was_asked_for(const struct websocket_head *head, const char *protocol)
+static bool was_asked_for(const char *const *protocols, const char *protocol)
 {
-	for (size_t i = 0; head->protocols && head->protocols[i]; i++)
-		if (text_equals(head->protocols[i], protocol))
+	for (size_t i = 0; protocols && protocols[i]; i++)
+		if (text_equals(protocols[i], protocol))
 			return true;
 	return !protocol;
 }
@@ -123,7 +123,7 @@ static size_t read_body_length(const char *head)
 	return (size_t) length;
 }
 
-int websocket_read_answer(const char *bytes, size_t len, const struct websocket_head *head,
+int websocket_read_answer(const char *bytes, size_t len, const char *const *protocols,
 			  const struct websocket_key *key, struct websocket_answer *ret_answer,
 			  struct err *err)
 {
@@ -142,7 +142,7 @@ int websocket_read_answer(const char *bytes, size_t len, const struct websocket_
 	if (rc < 0)
 		return rc;
 	answer.protocol = find_header_value(text, "Sec-WebSocket-Protocol");
-	if (!was_asked_for(head, answer.protocol)) {
+	if (!was_asked_for(protocols, answer.protocol)) {
 		websocket_answer_done(&answer);
 		return err_set(err, ERR_INVALID, "it chose a subprotocol that was not requested");
 	}

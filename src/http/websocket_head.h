@@ -35,7 +35,7 @@ void websocket_add_request(struct text *text, const struct websocket_head *head,
 size_t websocket_head_length(const char *bytes, size_t len);
 /* Parses a complete head. Returns ERR_INVALID if it is no HTTP/1.1 answer, or says 101 without
  * being the requested WebSocket. */
-int websocket_read_answer(const char *bytes, size_t len, const struct websocket_head *head,
+int websocket_read_answer(const char *bytes, size_t len, const char *const *protocols,
 			  const struct websocket_key *key, struct websocket_answer *ret_answer,
 			  struct err *err) MUST_USE;
 void websocket_answer_done(struct websocket_answer *answer);

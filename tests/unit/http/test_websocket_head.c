@@ -19,7 +19,7 @@ static int read_answer(const char *bytes, struct websocket_answer *ret_answer, s
 	size_t len = websocket_head_length(bytes, strlen(bytes));
 
 	assert_int_equal(len, strlen(bytes));
-	return websocket_read_answer(bytes, len, &head, &key, ret_answer, err);
+	return websocket_read_answer(bytes, len, protocols, &key, ret_answer, err);
 }
 
 TEST(keys_are_those_of_the_standard)
