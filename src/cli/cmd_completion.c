@@ -99,10 +99,8 @@ static const char *job_before(const struct line *line)
 {
 	for (size_t i = line->n_arguments; i > 0; i--) {
 		const char *word = line->arguments[i - 1];
-		char *role CLEANUP(mem_free_text) = NULL;
-		int index;
 
-		if (i == 1 || !replica_name_read(word, strlen(word), &role, &index))
+		if (i == 1 || !replica_name_read(word, strlen(word), &(struct log_name){0}))
 			return text_starts_with(word, "local/") ? word + strlen("local/") : word;
 	}
 	return NULL;

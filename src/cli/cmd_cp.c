@@ -14,12 +14,6 @@ struct ends {
 	const struct copy_place *in_job; /* one of them */
 };
 
-static void ends_done(struct ends *ends)
-{
-	copy_place_done(&ends->from);
-	copy_place_done(&ends->to);
-}
-
 static int check_ends(const struct ends *ends, struct err *err)
 {
 	if (!ends->in_job->job)
@@ -79,7 +73,7 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		return output_fail(&err);
 	if (rc == 0 && found.namespace_name) {
-		place.namespace_name = (char *) found.namespace_name;
+		place.namespace_name = found.namespace_name;
 		call.options = found.options;
 		call.place = &place;
 	} else if (is_recorded_here(options, place.job)) {
@@ -91,11 +85,12 @@ static int copy_known(const struct options *options, const struct ends *ends, st
 static int cp_run(const struct options *options)
 {
 	const char *const *arguments = options_arguments(options); /* two, by the table */
-	struct ends ends CLEANUP(ends_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct ends ends = {0};
 	struct err err = {0};
 
-	copy_place_read(arguments[0], &ends.from);
-	copy_place_read(arguments[1], &ends.to);
+	copy_place_read(arguments[0], arena, &ends.from);
+	copy_place_read(arguments[1], arena, &ends.to);
 	ends.in_job = ends.from.job ? &ends.from : &ends.to;
 	if (check_ends(&ends, &err))
 		return output_fail(&err);

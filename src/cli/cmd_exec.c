@@ -77,18 +77,20 @@ static int exec_here(const char *job_uid, const struct replica_status *replica,
 
 /* The selected replica; zero it to begin. */
 struct target {
+	struct log_name replica; /* as given; an empty role: none was */
+	struct arena *arena; /* of the names in the place */
 	struct copy_place place; /* without a path */
 	struct job_state state;
 };
 
 static void target_done(struct target *target)
 {
-	copy_place_done(&target->place);
+	arena_free(target->arena);
 	job_state_done(&target->state);
 }
 
 /* JOB [ROLE-INDEX] -- COMMAND */
-static int read_arguments(const struct options *options, struct copy_place *place, struct err *err)
+static int read_arguments(const struct options *options, struct log_name *replica, struct err *err)
 {
 	size_t before = options_n_before_separator(options);
 	const char *const *arguments = options_arguments(options);
@@ -97,7 +99,7 @@ static int read_arguments(const struct options *options, struct copy_place *plac
 		return err_set(
 			err, ERR_INVALID,
 			"missing command; write it after --: muster exec JOB worker-0 -- COMMAND");
-	return before == 2 ? replica_name_take(arguments[1], &place->role, &place->index, err) : 0;
+	return before == 2 ? replica_name_take_log_name(arguments[1], replica, err) : 0;
 }
 
 /* The lookup is closed before the program is started. */
@@ -105,22 +107,23 @@ static int find_target(const struct options *options, struct target *target, str
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_job found = {0};
-	struct copy_place *place = &target->place;
 	const char *name =
 		options_n_before_separator(options) ? options_arguments(options)[0] : NULL;
 
 	if (lookup_job(lookup, name, &found, err) ||
 	    job_state_read_job(&found, &target->state, err))
 		return err->code;
-	const struct role *role =
-		job_choose_replica(target->state.job, place->role, place->index, err);
+	const struct role *role = job_choose_replica(target->state.job, &target->replica, err);
 
 	if (!role)
 		return ERR_NOT_FOUND;
-	if (!place->role)
-		place->role = mem_copy_text(role->name);
-	place->namespace_name = mem_copy_text(found.namespace_name);
-	place->job = mem_copy_text(found.name);
+	target->arena = arena_new();
+	target->place = (struct copy_place){
+		.namespace_name = arena_copy_text(target->arena, found.namespace_name),
+		.job = arena_copy_text(target->arena, found.name),
+		.role = role->name,
+		.index = target->replica.index,
+	};
 	return 0;
 }
 
@@ -161,7 +164,7 @@ static int exec_run(const struct options *options)
 		options_arguments(options) + options_n_before_separator(options);
 	struct err err = {0};
 
-	if (read_arguments(options, &target.place, &err) < 0)
+	if (read_arguments(options, &target.replica, &err) < 0)
 		return output_fail(&err);
 	if (find_target(options, &target, &err) < 0)
 		return output_fail_with(EXIT_INTERNAL, "%s", err.text);

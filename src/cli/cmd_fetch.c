@@ -14,12 +14,12 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 {
 	char *here CLEANUP(mem_free_text) =
 		mem_format("%s/%s-%s-%d", destination, found->name, fetch->role, fetch->index);
-	struct copy_place place CLEANUP(copy_place_done) = {0};
+	const struct copy_place place = {found->namespace_name, found->name, fetch->role,
+					 fetch->index, fetch->path};
 	const struct copy_call call = {
 		.options = options, .place = &place, .here = here, .is_fetch = true};
 	struct err err = {0};
 
-	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
 	if (folder_create(here, &err) < 0)
 		return output_fail(&err);
 	return cluster_support->copy(&call);

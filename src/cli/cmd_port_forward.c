@@ -12,7 +12,7 @@ static int refuse_local(const struct job_state *state, const struct role *role,
 			const char *replica_name, const struct port_arguments *ports)
 {
 	const struct replica_status *replica =
-		status_replica(&state->status, role->name, ports->index);
+		status_replica(&state->status, role->name, ports->replica.index);
 	const char *job = state->job->name;
 	struct text text CLEANUP(text_done) = {0};
 
@@ -46,12 +46,12 @@ static int port_forward_run(const struct options *options)
 	    lookup_job(lookup, arguments[0], &found, &err) < 0 ||
 	    job_state_read_job(&found, &state, &err) < 0)
 		return output_fail(&err);
-	const struct role *role = job_choose_replica(state.job, ports.role, ports.index, &err);
+	const struct role *role = job_choose_replica(state.job, &ports.replica, &err);
 
 	if (!role)
 		return output_fail(&err);
-	char *replica CLEANUP(mem_free_text) = mem_format("%s-%d", role->name, ports.index);
-	char *pod CLEANUP(mem_free_text) = job_pod_name(state.job, role, ports.index);
+	char *replica CLEANUP(mem_free_text) = mem_format("%s-%d", role->name, ports.replica.index);
+	char *pod CLEANUP(mem_free_text) = job_pod_name(state.job, role, ports.replica.index);
 	const char *address = option_text(found.options, "address");
 	const struct port_forward_call call = {
 		.options = found.options,

@@ -51,12 +51,11 @@ static int find_job_of_stacks(struct call *call, struct err *err)
 	    job_state_read(&call->found, &call->state, err))
 		return err->code;
 	for (size_t i = 1; words[0] && words[i]; i++) {
-		char *role CLEANUP(mem_free_text) = NULL;
-		int index;
+		struct log_name replica;
 
-		if (replica_name_take(words[i], &role, &index, err) < 0)
+		if (replica_name_take_log_name(words[i], &replica, err) < 0)
 			return err->code;
-		if (!status_replica(&call->state.status, role, index))
+		if (!status_replica(&call->state.status, replica.role, replica.index))
 			return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s", call->found.name,
 				       words[i]);
 	}

@@ -60,7 +60,8 @@ static int read_log_place(const struct options *options, const struct json *docu
 static int show_cluster_tensorboard(const struct found_job *found, const struct fetch *fetch,
 				    const struct tensorboard_settings *settings)
 {
-	struct copy_place place CLEANUP(copy_place_done) = {0};
+	const struct copy_place place = {found->namespace_name, found->name, fetch->role,
+					 fetch->index, fetch->path};
 	const struct tensorboard_call call = {
 		.options = found->options,
 		.place = &place,
@@ -68,7 +69,6 @@ static int show_cluster_tensorboard(const struct found_job *found, const struct 
 		.interval = option_duration(found->options, "interval", INTERVAL),
 	};
 
-	copy_place_of_fetch(found->namespace_name, found->name, fetch, &place);
 	if (call.interval < LEAST_INTERVAL)
 		return output_fail_with(EXIT_USAGE, "--interval: must be at least 1s");
 	return cluster_support->see_tensorboard(&call);

@@ -33,15 +33,15 @@ void job_state_done(struct job_state *state)
 	job_free(state->job);
 }
 
-const struct role *job_choose_replica(const struct job *job, const char *role_name, int index,
+const struct role *job_choose_replica(const struct job *job, const struct log_name *replica,
 				      struct err *err)
 {
-	const char *name = role_name ? role_name : job_default_role(job)->name;
+	const char *name = *replica->role ? replica->role : job_default_role(job)->name;
 	const struct role *role = job_role(job, name);
 
-	if (role && index < role->replicas)
+	if (role && replica->index < role->replicas)
 		return role;
-	err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, name, index);
+	err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, name, replica->index);
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "cli/lookup.h"
+#include "logs/folder.h"
 #include "spec/job.h"
 #include "status/status.h"
 
@@ -22,9 +23,9 @@ int job_state_read_job(const struct found_job *found, struct job_state *state,
 		       struct err *err) MUST_USE;
 void job_state_done(struct job_state *state);
 
-/* The role of the replica that the user names (NULL: the job's default role). NULL and
+/* The role of the replica that the user names (an empty role: the job's default one). NULL and
  * ERR_NOT_FOUND: the job has no such replica. */
-const struct role *job_choose_replica(const struct job *job, const char *role_name, int index,
+const struct role *job_choose_replica(const struct job *job, const struct log_name *replica,
 				      struct err *err) MUST_USE;
 
 /* Applies a merge patch (RFC 7396) to a job. ERR_REFUSED when the job has finished. */

@@ -41,63 +41,41 @@ void job_reference_done(struct job_reference *reference)
 	mem_free_text(&reference->namespace_name);
 }
 
-void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
-			 struct copy_place *ret_place)
-{
-	*ret_place = (struct copy_place){
-		.namespace_name = mem_copy_text(namespace_name),
-		.job = mem_copy_text(job),
-		.role = mem_copy_text(fetch->role),
-		.index = fetch->index,
-		.path = mem_copy_text(fetch->path),
-	};
-}
-
-void copy_place_done(struct copy_place *place)
-{
-	free(place->namespace_name);
-	free(place->job);
-	free(place->role);
-	free(place->path);
-}
-
 /* "JOB:ROLE-INDEX:PATH"; false if it has another form. */
-static bool read_in_job(const char *text, struct copy_place *place)
+static bool read_in_job(const char *text, struct arena *arena, struct copy_place *ret_place)
 {
 	const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
+	struct log_name replica;
 
 	if (!second || *text == '/' || *text == '.')
 		return false;
-	char *job CLEANUP(mem_free_text) = mem_copy_bytes(text, (size_t) (colon - text));
+	const char *job = arena_format(arena, "%.*s", (int) (colon - text), text);
 
 	if (job_reference_read(job, &reference, NULL) < 0 ||
-	    !replica_name_read(colon + 1, (size_t) (second - colon - 1), &place->role,
-			       &place->index))
+	    !replica_name_read(colon + 1, (size_t) (second - colon - 1), &replica))
 		return false;
-	place->is_here = reference.place == JOB_HERE;
-	place->namespace_name = TAKE(reference.namespace_name);
-	place->job = mem_copy_text(reference.name);
-	place->path = mem_copy_text(second + 1);
+	*ret_place = (struct copy_place){
+		.namespace_name = arena_copy_text(arena, reference.namespace_name),
+		.job = reference.name,
+		.is_here = reference.place == JOB_HERE,
+		.role = arena_copy_text(arena, replica.role),
+		.index = replica.index,
+		.path = second + 1,
+	};
 	return true;
 }
 
-void copy_place_read(const char *text, struct copy_place *ret_place)
+void copy_place_read(const char *text, struct arena *arena, struct copy_place *ret_place)
 {
-	struct copy_place place = {0};
-
-	if (!read_in_job(text, &place)) {
-		copy_place_done(&place);
-		place = (struct copy_place){.path = mem_copy_text(text)};
-	}
-	*ret_place = place;
+	if (!read_in_job(text, arena, ret_place))
+		*ret_place = (struct copy_place){.path = text};
 }
 
 #define HIGHEST_PORT 65535
 
 void port_arguments_done(struct port_arguments *arguments)
 {
-	free(arguments->role);
 	free(arguments->pairs);
 	*arguments = (struct port_arguments){0};
 }
@@ -149,8 +127,7 @@ int port_arguments_read(const char *const *words, struct port_arguments *argumen
 
 	/* Only the name of a replica contains a dash. */
 	if (words[0] && strchr(words[0], '-')) {
-		if (!replica_name_read(words[0], strlen(words[0]), &arguments->role,
-				       &arguments->index))
+		if (!replica_name_read(words[0], strlen(words[0]), &arguments->replica))
 			return err_set(err, ERR_INVALID,
 				       "'%s' is not a replica (worker-0) or a port", words[0]);
 		words++;
@@ -165,44 +142,32 @@ int port_arguments_read(const char *const *words, struct port_arguments *argumen
 	return rc;
 }
 
-bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index)
+bool replica_name_read(const char *text, size_t len, struct log_name *ret_name)
 {
 	size_t dash = len;
 	int64_t index;
 
 	while (dash && text[dash - 1] != '-')
 		dash--;
-	if (dash < 2) /* no dash, or nothing before it */
+	if (dash < 2 || dash > LOG_ROLE_SIZE) /* no dash, nothing before it, or too much */
 		return false;
 	char *number CLEANUP(mem_free_text) = mem_copy_bytes(text + dash, len - dash);
 
 	if (text_read_int(number, 0, LIMIT_REPLICAS, &index, NULL) < 0)
 		return false;
-	*ret_role = mem_copy_bytes(text, dash - 1);
-	*ret_index = (int) index;
+	*ret_name = (struct log_name){.index = (int) index};
+	memcpy(ret_name->role, text, dash - 1);
 	return true;
 }
 
-int replica_name_take(const char *word, char **ret_role, int *ret_index, struct err *err)
+int replica_name_take_log_name(const char *word, struct log_name *ret_name, struct err *err)
 {
-	return replica_name_read(word, strlen(word), ret_role, ret_index)
+	return replica_name_read(word, strlen(word), ret_name)
 		       ? 0
 		       : err_set(err, ERR_INVALID,
 				 "'%s' is not a replica (expected ROLE-INDEX, for example "
 				 "worker-0)",
 				 word);
-}
-
-int replica_name_take_log_name(const char *word, struct log_name *ret_name, struct err *err)
-{
-	char *role CLEANUP(mem_free_text) = NULL;
-	int index, rc = replica_name_take(word, &role, &index, err);
-
-	if (rc < 0)
-		return rc;
-	*ret_name = (struct log_name){.index = index};
-	snprintf(ret_name->role, sizeof(ret_name->role), "%s", role);
-	return 0;
 }
 
 bool replica_name_read_known(const char *word, struct log_name *ret_name)

@@ -24,35 +24,30 @@ int job_reference_read(const char *text, struct job_reference *ret_reference,
 		       struct err *err) MUST_USE;
 void job_reference_done(struct job_reference *reference);
 
-/* Reads "worker-1", a whole word. ERR_INVALID shows a valid name. */
-int replica_name_take(const char *word, char **ret_role, int *ret_index, struct err *err) MUST_USE;
-/* The same as the name of its logs, with attempt 0. */
+/* Reads "worker-1", a whole word, as the name of its logs, with attempt 0. ERR_INVALID shows a
+ * valid name. */
 int replica_name_take_log_name(const char *word, struct log_name *ret_name,
 			       struct err *err) MUST_USE;
-/* Reads the first `len` bytes of a text; false if they are no name. Caller frees the role. */
-bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index) MUST_USE;
+/* Reads the first `len` bytes of a text; false if they are no name. */
+bool replica_name_read(const char *text, size_t len, struct log_name *ret_name) MUST_USE;
 
 /* The same for a word after a job that may be another job: it is a replica only with one of
  * TensorFlow's roles, as everywhere in a job. */
 bool replica_name_read_known(const char *word, struct log_name *ret_name);
 
-/* One end of a copy: a path of this machine, or one in a container of a job. Zero it to begin. */
+/* One end of a copy: a path of this machine, or one in a container of a job. All is borrowed. */
 struct copy_place {
-	char *namespace_name; /* of kubernetes/NAMESPACE/NAME; NULL: not given */
-	char *job; /* its name; NULL: the path is one of this machine */
-	bool is_here; /* local/NAME: a local job */
-	char *role;
+	const char *namespace_name; /* of kubernetes/NAMESPACE/NAME; NULL: not given */
+	const char *job; /* its name; NULL: the path is one of this machine */
+	const char *role;
 	int index;
-	char *path;
+	const char *path;
+	bool is_here; /* local/NAME: a local job */
 };
 
 /* Reads "JOB:ROLE-INDEX:PATH", with JOB as other commands take it. Any other text is a path of this
- * machine, also every text that begins with '/' or '.'. */
-void copy_place_read(const char *text, struct copy_place *ret_place);
-/* The directory of a job on a cluster that its --fetch names. */
-void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
-			 struct copy_place *ret_place);
-void copy_place_done(struct copy_place *place);
+ * machine, also every text that begins with '/' or '.'. The place borrows from the text. */
+void copy_place_read(const char *text, struct arena *arena, struct copy_place *ret_place);
 
 struct port_pair {
 	int local; /* 0: any free port */
@@ -62,8 +57,7 @@ struct port_pair {
 /* The arguments after the job in `muster port-forward JOB [ROLE-INDEX] [LOCAL:]REMOTE...`. Zero it
  * to begin. */
 struct port_arguments {
-	char *role; /* NULL: no replica was given */
-	int index;
+	struct log_name replica; /* with an empty role: none was given */
 	struct port_pair *pairs; /* at least one */
 	size_t n_pairs;
 };

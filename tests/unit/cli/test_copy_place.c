@@ -5,9 +5,10 @@
 static void assert_in_job(const char *text, const char *namespace_name, const char *job,
 			  const char *role, int index, const char *path)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct copy_place place;
 
-	copy_place_read(text, &place);
+	copy_place_read(text, arena, &place);
 	if (namespace_name)
 		assert_string_equal(place.namespace_name, namespace_name);
 	else
@@ -16,7 +17,6 @@ static void assert_in_job(const char *text, const char *namespace_name, const ch
 	assert_string_equal(place.role, role);
 	assert_int_equal(place.index, index);
 	assert_string_equal(place.path, path);
-	copy_place_done(&place);
 }
 
 TEST(a_place_names_a_job_a_replica_and_a_path)
@@ -29,12 +29,12 @@ TEST(a_place_names_a_job_a_replica_and_a_path)
 
 TEST(a_job_of_this_machine_is_told_apart)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct copy_place place;
 
-	copy_place_read("local/digits:worker-0:/models", &place);
+	copy_place_read("local/digits:worker-0:/models", arena, &place);
 	assert_true(place.is_here);
 	assert_string_equal(place.job, "digits");
-	copy_place_done(&place);
 }
 
 TEST(anything_else_is_a_path_of_this_machine)
@@ -57,12 +57,13 @@ TEST(anything_else_is_a_path_of_this_machine)
 		"",
 	};
 
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		struct copy_place place;
 
-		copy_place_read(paths[i], &place);
+		copy_place_read(paths[i], arena, &place);
 		assert_null(place.job);
 		assert_string_equal(place.path, paths[i]);
-		copy_place_done(&place);
 	}
 }

@@ -10,7 +10,7 @@ TEST(ports_are_written_as_for_kubectl)
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
 	assert_int_equal(port_arguments_read(words, &arguments, NULL), 0);
-	assert_null(arguments.role);
+	assert_string_equal(arguments.replica.role, "");
 	assert_int_equal(arguments.n_pairs, ARRAY_LEN(wanted));
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
 		assert_int_equal(arguments.pairs[i].local, wanted[i].local);
@@ -24,8 +24,8 @@ TEST(a_replica_may_stand_before_them)
 	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
 
 	assert_int_equal(port_arguments_read(words, &arguments, NULL), 0);
-	assert_string_equal(arguments.role, "worker");
-	assert_int_equal(arguments.index, 12);
+	assert_string_equal(arguments.replica.role, "worker");
+	assert_int_equal(arguments.replica.index, 12);
 	assert_int_equal(arguments.n_pairs, 1);
 }
 
