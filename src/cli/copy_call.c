@@ -90,7 +90,7 @@ static void on_copy_end(const char *warnings, const struct err *err, void *data)
 		output_print_message("%s", warnings);
 	if (err)
 		copying->exit_code = report_copy_failure(copying, err);
-	loop_stop(copying->pod.cluster.loop);
+	loop_stop(copying->pod.api->loop);
 }
 
 static void on_copy_signal(int number, void *data)
@@ -99,7 +99,7 @@ static void on_copy_signal(int number, void *data)
 
 	copying->exit_code = EXIT_BY_SIGNAL + number;
 	end_copy_progress(copying);
-	loop_stop(copying->pod.cluster.loop);
+	loop_stop(copying->pod.api->loop);
 }
 
 static int begin_copy(struct copying *copying, struct err *err)
@@ -114,9 +114,8 @@ static int begin_copy(struct copying *copying, struct err *err)
 		.data = copying,
 	};
 
-	return call->is_to_pod
-		       ? kube_copy_to(copying->pod.cluster.api, &request, &copying->copy, err)
-		       : kube_copy_from(copying->pod.cluster.api, &request, &copying->copy, err);
+	return call->is_to_pod ? kube_copy_to(copying->pod.api, &request, &copying->copy, err)
+			       : kube_copy_from(copying->pod.api, &request, &copying->copy, err);
 }
 
 int copy_call_run(const struct copy_call *call)
@@ -127,13 +126,13 @@ int copy_call_run(const struct copy_call *call)
 	if (replica_pod_connect(call->options, call->place, &copying.pod, &err) ||
 	    replica_pod_find(&copying.pod, call->container, &err) || begin_copy(&copying, &err))
 		return report_copy_failure(&copying, &err);
-	end_signals_watch(&copying.signals, copying.pod.cluster.loop, on_copy_signal, &copying);
+	end_signals_watch(&copying.signals, copying.pod.api->loop, on_copy_signal, &copying);
 	copying.started = loop_monotonic_now();
 	if (isatty(STDERR_FILENO) && terminal_understands_escapes(STDERR_FILENO)) {
 		copying.progress =
-			loop_new_timer(copying.pod.cluster.loop, print_copy_progress, &copying);
+			loop_new_timer(copying.pod.api->loop, print_copy_progress, &copying);
 		loop_timer_arm_after(copying.progress, BEGINNING);
 	}
-	loop_run(copying.pod.cluster.loop);
+	loop_run(copying.pod.api->loop);
 	return copying.exit_code;
 }

@@ -80,12 +80,12 @@ static void start_exec_input(struct running *running)
 		if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
 			output_print_message("%s", err.text);
 		running->resizes =
-			loop_watch_signal(running->pod.cluster.loop, SIGWINCH, on_resize, running);
+			loop_watch_signal(running->pod.api->loop, SIGWINCH, on_resize, running);
 		on_resize(SIGWINCH, running);
 	}
 	if (running->has_input)
-		running->input = loop_watch_readable(running->pod.cluster.loop, STDIN_FILENO,
-						     on_input, running);
+		running->input = loop_watch_readable(running->pod.api->loop, STDIN_FILENO, on_input,
+						     running);
 }
 
 static void on_exec_room(void *data)
@@ -103,7 +103,7 @@ static void on_exec_room(void *data)
 static void stop_exec_call(struct running *running, int exit_code)
 {
 	running->exit_code = exit_code;
-	loop_stop(running->pod.cluster.loop);
+	loop_stop(running->pod.api->loop);
 }
 
 /* The reader has closed our output: `| head`. */
@@ -168,8 +168,8 @@ int exec_on_cluster(const struct options *options, const struct copy_place *plac
 		.data = &running,
 	};
 
-	end_signals_watch(&running.signals, running.pod.cluster.loop, on_exec_signal, &running);
-	running.exec = kube_exec_new(running.pod.cluster.api, &request);
-	loop_run(running.pod.cluster.loop);
+	end_signals_watch(&running.signals, running.pod.api->loop, on_exec_signal, &running);
+	running.exec = kube_exec_new(running.pod.api, &request);
+	loop_run(running.pod.api->loop);
 	return running.exit_code;
 }

@@ -31,7 +31,7 @@ struct open_port {
 
 struct forwarding {
 	const struct port_forward_call *call;
-	struct cluster_connection cluster;
+	struct kube_api *api;
 	struct job_view *job;
 	struct open_port *ports; /* fixed once something listens */
 	size_t n_ports;
@@ -92,7 +92,7 @@ static void on_forwarded_connection(int take_fd, void *data)
 	tunnel->forwarding = forwarding;
 	LIST_INSERT_HEAD(&forwarding->tunnels, tunnel, link);
 	forwarding->n_tunnels++;
-	tunnel->forward = kube_port_forward_new(forwarding->cluster.api, &request);
+	tunnel->forward = kube_port_forward_new(forwarding->api, &request);
 	if (forwarding->n_tunnels < LIMIT_FORWARDED)
 		return;
 	enable_ports(forwarding, false);
@@ -125,7 +125,7 @@ static int open_one(struct forwarding *forwarding, const char *address, int loca
 	};
 
 	*port = (struct open_port){.forwarding = forwarding, .address = address, .remote = remote};
-	return listener_new(forwarding->cluster.loop, &request, &port->listener, err);
+	return listener_new(forwarding->api->loop, &request, &port->listener, err);
 }
 
 /* The loopback addresses of IPv4 and, if available, IPv6. The port that the kernel has chosen for
@@ -187,7 +187,7 @@ static void on_job_change(void *data)
 {
 	const struct forwarding *forwarding = data;
 
-	loop_stop(forwarding->cluster.loop);
+	loop_stop(forwarding->api->loop);
 }
 
 /* The Pods of a finished job are being stopped. */
@@ -216,7 +216,7 @@ static void on_forwarding_signal(int number, void *data)
 
 	(void) number;
 	forwarding->is_interrupted = true;
-	loop_stop(forwarding->cluster.loop);
+	loop_stop(forwarding->api->loop);
 }
 
 static void forwarding_done(struct forwarding *forwarding)
@@ -231,7 +231,7 @@ static void forwarding_done(struct forwarding *forwarding)
 	}
 	end_signals_done(&forwarding->signals);
 	job_view_free(forwarding->job);
-	cluster_disconnect(&forwarding->cluster);
+	kube_api_free(forwarding->api);
 }
 
 /* Until a signal comes, or the job has finished. */
@@ -240,7 +240,7 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 	int rc = 0;
 
 	while (rc == 0 && !forwarding->is_interrupted && !*ret_is_over) {
-		loop_run(forwarding->cluster.loop);
+		loop_run(forwarding->api->loop);
 		if (forwarding->is_interrupted)
 			return 0;
 		rc = job_view_sync(forwarding->job, err);
@@ -260,15 +260,15 @@ static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_ove
 		{KUBE_CREATE, &kube_pods, "portforward"},
 	};
 	const struct port_forward_call *call = forwarding->call;
-	int rc = cluster_connect(call->options, &forwarding->cluster, err);
+	int rc = cluster_connect(call->options, &forwarding->api, err);
 
 	if (rc == 0)
-		rc = kube_rights_check(forwarding->cluster.api, call->namespace_name, rights,
+		rc = kube_rights_check(forwarding->api, call->namespace_name, rights,
 				       ARRAY_LEN(rights), NULL, NULL, err);
 	if (rc < 0)
 		return rc;
 	const struct job_view_settings settings = {
-		.api = forwarding->cluster.api,
+		.api = forwarding->api,
 		.namespace_name = call->namespace_name,
 		.is_of_tfjobs = call->is_tfjob,
 		.on_trouble = output_print_sentence,
@@ -285,7 +285,7 @@ static int start_port_forwarding(struct forwarding *forwarding, bool *ret_is_ove
 	rc = open_ports(forwarding, err);
 	if (rc < 0)
 		return rc;
-	end_signals_watch(&forwarding->signals, forwarding->cluster.loop, on_forwarding_signal,
+	end_signals_watch(&forwarding->signals, forwarding->api->loop, on_forwarding_signal,
 			  forwarding);
 	print_ports(forwarding);
 	return 0;

@@ -5,26 +5,15 @@
 #include "kube/job_pod.h"
 #include "kube/wait.h"
 
-int cluster_connect(const struct options *options, struct cluster_connection *connection,
-		    struct err *err)
+int cluster_connect(const struct options *options, struct kube_api **ret_api, struct err *err)
 {
-	int rc = loop_new(&connection->loop, err);
-
-	return rc < 0 ? rc
-		      : kube_api_connect(connection->loop, kube_cluster_log_in, (void *) options,
-					 &connection->api, err);
-}
-
-void cluster_disconnect(struct cluster_connection *connection)
-{
-	kube_api_free(connection->api);
-	loop_free(connection->loop);
+	return kube_api_connect(NULL, kube_cluster_log_in, (void *) options, ret_api, err);
 }
 
 void replica_pod_done(struct replica_pod *pod)
 {
 	json_free(pod->object);
-	cluster_disconnect(&pod->cluster);
+	kube_api_free(pod->api);
 	mem_free_text(&pod->name);
 	mem_free_text(&pod->namespace_name);
 }
@@ -42,7 +31,7 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	pod->name = mem_format("%s-%s-%d", place->job, place->role, place->index);
 	pod->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
 								  : config->namespace_name);
-	return cluster_connect(options, &pod->cluster, err);
+	return cluster_connect(options, &pod->api, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)
@@ -57,7 +46,7 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 
 	json_free(TAKE(pod->object));
 	pod->container = (struct kube_container){pod->namespace_name, pod->name, container};
-	int rc = kube_wait(pod->cluster.api, &request, &pod->object, err);
+	int rc = kube_wait(pod->api, &request, &pod->object, err);
 
 	if (rc == ERR_NOT_FOUND || (rc == 0 && !job_pod_is_in(pod->object, place->job, NULL)))
 		return err_set(

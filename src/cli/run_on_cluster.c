@@ -18,12 +18,12 @@ static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)
 {
 	struct text faults CLEANUP(text_done) = {0}, told CLEANUP(text_done) = {0};
-	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
-	int rc = cluster_connect(options, &connection, err);
+	struct kube_api *api CLEANUP(kube_api_cleanup) = NULL;
+	int rc = cluster_connect(options, &api, err);
 
 	if (rc == 0)
-		rc = server_dry_run(connection.api, job, source->program.files,
-				    source->program.n_files, &source->secret, &faults, err);
+		rc = server_dry_run(api, job, source->program.files, source->program.n_files,
+				    &source->secret, &faults, err);
 	if (rc < 0)
 		return kube_cluster_fail(err);
 	pod_place_add(source->pod_files, source->n_pod_files, text_of(&faults), &told);
@@ -85,7 +85,7 @@ static int begin_making(const struct options *options, const struct job_source *
 static int submit(const struct options *options, const struct job_source *source,
 		  const struct making *making, struct err *err)
 {
-	struct cluster_connection connection CLEANUP(cluster_disconnect) = {0};
+	struct kube_api *api CLEANUP(kube_api_cleanup) = NULL;
 	struct tfjob_submission submission = {
 		.job = making->job,
 		.job_words = making->words,
@@ -102,8 +102,8 @@ static int submit(const struct options *options, const struct job_source *source
 			     "--fetch: cannot be used with --via operator; let the job write to a "
 			     "volume");
 	if (rc == 0)
-		rc = cluster_connect(options, &connection, err);
-	submission.api = connection.api;
+		rc = cluster_connect(options, &api, err);
+	submission.api = api;
 	return rc < 0 ? rc : tfjob_submit(&submission, err);
 }
 

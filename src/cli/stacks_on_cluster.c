@@ -21,7 +21,7 @@ struct spied {
 
 struct spying {
 	const struct stacks_on_cluster_call *call;
-	struct cluster_connection cluster;
+	struct kube_api *api;
 	struct spied *pods; /* of call->replicas */
 	size_t n_begun, n_over, n_failed;
 	struct err err; /* of a Pod that failed */
@@ -34,7 +34,7 @@ static void spying_done(struct spying *spying)
 		text_done(&spying->pods[i].output);
 	}
 	free(spying->pods);
-	cluster_disconnect(&spying->cluster);
+	kube_api_free(spying->api);
 }
 
 static void on_py_spy_output(const char *bytes, size_t len, void *data)
@@ -78,7 +78,7 @@ static void begin_next(struct spying *spying)
 	static const char *const no_arguments[] = {NULL};
 
 	if (spying->n_over == call->n_replicas)
-		loop_stop(spying->cluster.loop);
+		loop_stop(spying->api->loop);
 	if (spying->n_begun == call->n_replicas)
 		return;
 	struct spied *pod = &spying->pods[spying->n_begun];
@@ -95,21 +95,21 @@ static void begin_next(struct spying *spying)
 	};
 
 	*pod = (struct spied){.spying = spying};
-	pod->script = kube_script_new(spying->cluster.api, &request);
+	pod->script = kube_script_new(spying->api, &request);
 }
 
 int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *stacks,
 		      struct err *err)
 {
 	struct spying spying CLEANUP(spying_done) = {.call = call};
-	int rc = cluster_connect(call->options, &spying.cluster, err);
+	int rc = cluster_connect(call->options, &spying.api, err);
 
 	if (rc < 0)
 		return rc;
 	spying.pods = mem_new_array(call->n_replicas + 1, sizeof(*spying.pods));
 	for (size_t i = 0; i < MOST_AT_ONCE; i++)
 		begin_next(&spying);
-	loop_run(spying.cluster.loop);
+	loop_run(spying.api->loop);
 	if (spying.n_failed == call->n_replicas)
 		return err_copy(err, &spying.err);
 	for (size_t i = 0; i < call->n_replicas; i++) {

@@ -47,7 +47,7 @@ static void on_viewing_timer(void *data)
 	if (viewing->sync)
 		kube_append_sync_poll(viewing->sync);
 	else
-		loop_stop(viewing->pod.cluster.loop);
+		loop_stop(viewing->pod.api->loop);
 }
 
 static void on_round(bool is_there, void *data)
@@ -68,7 +68,7 @@ static void on_round(bool is_there, void *data)
 	    tensorboard_start(viewing->tensorboard, &viewing->err) == 0)
 		return;
 	viewing->is_hopeless = true;
-	loop_stop(viewing->pod.cluster.loop);
+	loop_stop(viewing->pod.api->loop);
 }
 
 static void on_growth_end(const struct err *err, bool is_lost, void *data)
@@ -79,7 +79,7 @@ static void on_growth_end(const struct err *err, bool is_lost, void *data)
 	viewing->err = *err;
 	viewing->is_full = !is_lost && err->code == ERR_LIMIT;
 	viewing->is_hopeless = !is_lost && !viewing->is_full;
-	loop_stop(viewing->pod.cluster.loop);
+	loop_stop(viewing->pod.api->loop);
 }
 
 /* Runs until the Pod is lost, or a signal ends the command. */
@@ -98,8 +98,8 @@ static void follow_growing_logs(struct viewing *viewing)
 		.data = viewing,
 	};
 
-	viewing->sync = kube_append_sync_new(pod->cluster.api, &request, &viewing->folder);
-	loop_run(pod->cluster.loop);
+	viewing->sync = kube_append_sync_new(pod->api, &request, &viewing->folder);
+	loop_run(pod->api->loop);
 }
 
 static void show_until_interrupted(struct viewing *viewing)
@@ -112,7 +112,7 @@ static void show_until_interrupted(struct viewing *viewing)
 	viewing->was_lost = true;
 	if (!viewing->is_full)
 		loop_timer_arm_after(viewing->timer, viewing->call->interval);
-	loop_run(viewing->pod.cluster.loop);
+	loop_run(viewing->pod.api->loop);
 }
 
 /* The whole command. */
@@ -130,11 +130,10 @@ static int set_up_viewing(struct viewing *viewing, struct err *err)
 	statvfs(viewing->path, &space); /* an unknown file system counts as full */
 	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
 	viewing->folder.path = viewing->settings.log_folder = viewing->path;
-	rc = tensorboard_new(viewing->pod.cluster.loop, &viewing->settings, &viewing->tensorboard,
+	rc = tensorboard_new(viewing->pod.api->loop, &viewing->settings, &viewing->tensorboard,
 			     err);
 	if (rc == 0)
-		viewing->timer =
-			loop_new_timer(viewing->pod.cluster.loop, on_viewing_timer, viewing);
+		viewing->timer = loop_new_timer(viewing->pod.api->loop, on_viewing_timer, viewing);
 	return rc;
 }
 

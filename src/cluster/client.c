@@ -16,7 +16,6 @@
 struct client_kube {
 	struct client base;
 	struct client_kube_settings settings; /* its texts are owned */
-	struct loop *loop;
 	struct kube_api *api;
 	struct store *store;
 	struct mirror_table views; /* of struct job_view, by name: of jobs that were read */
@@ -573,7 +572,6 @@ static void free_kube_client(struct client *base)
 	if (client->store)
 		client->store->functions->free(client->store);
 	kube_api_free(client->api);
-	loop_free(client->loop);
 	free((char *) client->settings.namespace_name);
 	free((char *) client->settings.choice);
 	free((char *) client->settings.state_folder);
@@ -590,10 +588,8 @@ int client_kube_new(const struct client_kube_settings *settings, struct client *
 	client->settings.namespace_name = mem_copy_text(settings->namespace_name);
 	client->settings.choice = mem_copy_text(settings->choice);
 	client->settings.state_folder = mem_copy_text(settings->state_folder);
-	int rc = loop_new(&client->loop, err);
+	int rc = connect(client, NULL, &client->api, err);
 
-	if (rc == 0)
-		rc = connect(client, client->loop, &client->api, err);
 	if (rc < 0) {
 		free_kube_client(&client->base);
 		return rc;

@@ -27,7 +27,7 @@ struct spawner_kind {
 	const struct kube_resource *resource;
 };
 struct spawner_session {
-	struct cluster_connection cluster;
+	struct kube_api *api;
 	char *selector; /* "training_attempt=TAG" */
 };
 
@@ -53,8 +53,7 @@ static int spawner_session_open(const struct options *old, const char *tag,
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 
-	if (kube_cluster_read_config(old, &config, err) ||
-	    cluster_connect(old, &session->cluster, err))
+	if (kube_cluster_read_config(old, &config, err) || cluster_connect(old, &session->api, err))
 		return err->code;
 	kube_cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);
@@ -63,7 +62,7 @@ static int spawner_session_open(const struct options *old, const char *tag,
 
 static void spawner_session_close(struct spawner_session *session)
 {
-	cluster_disconnect(&session->cluster);
+	kube_api_free(session->api);
 	free(session->selector);
 }
 
@@ -135,7 +134,7 @@ static int find_same_tag_training(struct spawner_session *session, bool *ret_is_
 		.resource = &kube_config_maps,
 		.parameters = parameters,
 	};
-	int rc = kube_wait(session->cluster.api, &request, &list, err);
+	int rc = kube_wait(session->api, &request, &list, err);
 
 	if (rc == 0)
 		*ret_is_there = json_count(json_get(list, "items")) > 0;
@@ -166,7 +165,7 @@ static void print_other_tag_hint(struct spawner_session *session, const struct o
 		.name = TF_SPAWNER_SCRIPT,
 	};
 
-	if (kube_wait(session->cluster.api, &request, &script, NULL))
+	if (kube_wait(session->api, &request, &script, NULL))
 		return;
 	const char *tag = json_as_string(
 		json_get_path(script, "metadata", "labels", TF_SPAWNER_LABEL, NULL), NULL);
@@ -202,7 +201,7 @@ static int make_all(struct creation *creation, struct err *err)
 		for (n_same = 1; from + n_same < count; n_same++)
 			if (requests[from + n_same].resource != requests[from].resource)
 				break;
-		kube_wait_all(creation->session.cluster.api, requests + from, n_same,
+		kube_wait_all(creation->session.api, requests + from, n_same,
 			      creation->answers + from);
 		rc = kube_answers_error(creation->answers + from, n_same, err);
 	}
@@ -226,7 +225,7 @@ static void delete_created_objects(struct creation *creation)
 		struct err err = {0};
 
 		spawner_print_removing(row, name);
-		if (kube_wait(creation->session.cluster.api, &request, NULL, &err))
+		if (kube_wait(creation->session.api, &request, NULL, &err))
 			output_print_message("%s", err.text);
 	}
 }
@@ -285,7 +284,7 @@ static int watch_kind(const struct spawner_session *session, enum spawner_kind_i
 	const struct kube_mirror_settings about = {.resource = spawner_kinds[kind].resource,
 						   .label_selector = session->selector};
 
-	return kube_mirror_wait(session->cluster.api, &about, is_enough, data, MSEC_NEVER, err);
+	return kube_mirror_wait(session->api, &about, is_enough, data, MSEC_NEVER, err);
 }
 
 static int delete_objects(const struct spawner_session *session, const struct spawner_kind *kind,
@@ -307,7 +306,7 @@ static int delete_objects(const struct spawner_session *session, const struct sp
 						    .body = json_at(bodies, i)};
 		spawner_print_removing(kind, name);
 	}
-	return kube_wait_deleted(session->cluster.api, requests, count, err);
+	return kube_wait_deleted(session->api, requests, count, err);
 }
 
 /* TF-Spawner's own question, and the only answer that it accepts as yes. */

@@ -634,15 +634,21 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 		     struct kube_api **ret_api, struct err *err)
 {
+	struct loop *own = NULL;
 	struct kube_login *login = NULL;
-	int rc = log_in(loop, &login, err, data);
+	int rc = loop ? 0 : loop_new(&own, err);
 
-	if (rc < 0)
-		return rc;
-	rc = kube_api_new(loop, login, ret_api, err);
-	if (rc < 0)
+	if (rc == 0)
+		rc = log_in(loop ? loop : own, &login, err, data);
+	if (rc == 0)
+		rc = kube_api_new(loop ? loop : own, login, ret_api, err);
+	if (rc < 0) {
 		kube_login_free(login);
-	return rc;
+		loop_free(own);
+		return rc;
+	}
+	(*ret_api)->owns_loop = own;
+	return 0;
 }
 
 msec kube_api_server_now(const struct kube_api *api)
@@ -674,6 +680,13 @@ void kube_api_free(struct kube_api *api)
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
 	kube_warnings_done(&api->warnings);
+	if (api->owns_loop)
+		loop_free(api->loop);
 	free(api->user_agent);
 	free(api);
+}
+
+void kube_api_cleanup(struct kube_api **api)
+{
+	kube_api_free(*api);
 }

@@ -29,6 +29,7 @@ typedef void (*kube_done_fn)(const struct kube_result *result, void *data);
 struct kube_api {
 	/* Its users read these. */
 	struct loop *loop;
+	bool owns_loop;
 	struct kube_login *login;
 	struct request_limiter limiter; /* requests that may be numerous need a slot of it */
 
@@ -55,11 +56,12 @@ struct kube_api {
 /* Takes the login over on success. Returns ERR_UNSUPPORTED like http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
 		 struct err *err) MUST_USE;
-/* The same with a login that `log_in` creates. */
+/* The same with a login that `log_in` creates. loop: NULL: the API gets its own, and frees it. */
 int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 		     struct kube_api **ret_api, struct err *err) MUST_USE;
 /* Cancels all requests without their callbacks. Do not call it from one. NULL is fine. */
 void kube_api_free(struct kube_api *api);
+void kube_api_cleanup(struct kube_api **api);
 /* The server's wall clock, estimated from its answers; our clock before the first answer. */
 msec kube_api_server_now(const struct kube_api *api);
 /* Sets the callback for server warnings instead of the login's. Each is reported once. */

@@ -286,7 +286,7 @@ static void on_lease(void *data)
 
 	if (controller->is_ending) {
 		if (controller->lease->is_done)
-			loop_stop(controller->loop);
+			loop_stop(controller->api->loop);
 		return;
 	}
 	if (standing == controller->told ||
@@ -387,7 +387,7 @@ static void ask_for_definition(struct controller *controller)
 static void stop_operator(struct controller *controller)
 {
 	if (!controller->lease || controller->is_ending) {
-		loop_stop(controller->loop);
+		loop_stop(controller->api->loop);
 		return;
 	}
 	controller->is_ending = true;
@@ -445,7 +445,7 @@ static int make_exporter(struct controller *controller, const struct listening *
 		.data = controller,
 	};
 
-	return exporter_new(controller->loop, &settings, ret_exporter, err);
+	return exporter_new(controller->api->loop, &settings, ret_exporter, err);
 }
 
 static void controller_done(struct controller *controller)
@@ -465,7 +465,6 @@ static void controller_done(struct controller *controller)
 	loop_watch_free(controller->timer);
 	end_signals_done(&controller->signals);
 	kube_api_free(controller->api);
-	loop_free(controller->loop);
 	free(controller->last_trouble);
 }
 
@@ -473,11 +472,9 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 {
 	struct controller controller CLEANUP(controller_done) = {.settings = settings,
 								 .end = stop_operator};
-	int rc = loop_new(&controller.loop, err);
+	int rc = kube_api_connect(NULL, settings->log_in, settings->log_in_data, &controller.api,
+				  err);
 
-	if (rc == 0)
-		rc = kube_api_connect(controller.loop, settings->log_in, settings->log_in_data,
-				      &controller.api, err);
 	if (rc == 0)
 		rc = make_exporter(&controller, settings->metrics, &controller.metrics, err);
 	if (rc == 0)
@@ -486,11 +483,12 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		return rc;
 	controller.events = tfjob_events_new(controller.api);
 	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE, OPERATOR_PASSES);
-	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
+	controller.timer = loop_new_timer(controller.api->loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
 	if (rc < 0)
 		return rc;
-	end_signals_watch(&controller.signals, controller.loop, on_operator_signal, &controller);
+	end_signals_watch(&controller.signals, controller.api->loop, on_operator_signal,
+			  &controller);
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
@@ -500,7 +498,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		rc = settings->start_http_server(&host, settings->http_server_data, err);
 	if (rc < 0)
 		return rc;
-	loop_run(controller.loop);
+	loop_run(controller.api->loop);
 	if (settings->end_front)
 		settings->end_front(settings->http_server_data);
 	return err_copy(err, &controller.fault);

@@ -100,17 +100,12 @@ int operator_setup_begin(struct operator_setup *setup,
 			 const struct operator_setup_settings *settings, struct err *err)
 {
 	setup->settings = settings;
-	int rc = loop_new(&setup->loop, err);
-
-	return rc < 0 ? rc
-		      : kube_api_connect(setup->loop, settings->log_in, settings->log_in_data,
-					 &setup->api, err);
+	return kube_api_connect(NULL, settings->log_in, settings->log_in_data, &setup->api, err);
 }
 
 void operator_setup_done(struct operator_setup *setup)
 {
 	kube_api_free(setup->api);
-	loop_free(setup->loop);
 }
 
 void operator_setup_report(const struct operator_setup *setup, const char *format, ...)

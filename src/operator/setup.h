@@ -51,7 +51,6 @@ int operator_upgrade(const struct operator_setup_settings *settings, struct err 
 /* State of one install, uninstall or upgrade, shared by their files. */
 struct operator_setup {
 	const struct operator_setup_settings *settings;
-	struct loop *loop;
 	struct kube_api *api;
 };
 

@@ -39,7 +39,6 @@ struct scope {
 
 struct controller {
 	const struct operator_settings *settings;
-	struct loop *loop;
 	struct kube_api *api;
 	struct scope *scopes;
 	size_t n_scopes;
