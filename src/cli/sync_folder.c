@@ -36,20 +36,14 @@ static void sync_folder_done(struct sync_folder *folder)
 
 /* The files to pack. */
 
-/* The position of the first name that does not sort before this one. */
-static size_t find_first(const struct sync_folder *folder, const char *name)
+static int by_name(const void *a, const void *b)
 {
-	size_t low = 0, high = folder->count;
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(folder->list[middle], name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+static int by_beginning(const void *beginning, const void *name)
+{
+	return strncmp(beginning, *(const char *const *) name, strlen(beginning));
 }
 
 /* In a checkout, whether it is one of the names, or a directory that contains one. */
@@ -57,12 +51,12 @@ static bool wants(const char *path, void *data)
 {
 	const struct sync_folder *folder = data;
 	char *below CLEANUP(mem_free_text) = mem_format("%s/", path);
-	size_t exact = find_first(folder, path), first = find_first(folder, below);
 
 	if (!folder->is_checkout)
 		return !text_equals(path, ".git") && !text_ends_with(path, "/.git");
-	return (exact < folder->count && text_equals(folder->list[exact], path)) ||
-	       (first < folder->count && text_starts_with(folder->list[first], below));
+	return folder->count > 0 &&
+	       (bsearch(&path, folder->list, folder->count, sizeof(*folder->list), by_name) ||
+		bsearch(below, folder->list, folder->count, sizeof(*folder->list), by_beginning));
 }
 
 /* Git. */
@@ -112,11 +106,6 @@ static int ask_git(struct sync_folder *folder, struct err *err)
 	int rc = program_call_wait(&question, &folder->names, err);
 
 	return rc < 0 ? err_prefix(err, "cannot list the files of '%s'", folder->path) : 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
 /* .git is a directory, or a file in a work tree. */

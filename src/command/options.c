@@ -418,29 +418,22 @@ static struct options *options_new(const struct command_table *table, const stru
 	return options;
 }
 
-/* The index of the word of argv that contains a text; -1: none. */
-static int find_word(const struct options *options, const char *text)
-{
-	for (int i = 0; i < options->n_words; i++)
-		if (text >= options->words[i] &&
-		    text <= options->words[i] + strlen(options->words[i]))
-			return i;
-	return -1;
-}
-
-/* Returns a copy of the word, and leaves only the name visible in argv. */
+/* Returns a copy of the word of argv, and leaves only the name visible there; the same text if it
+ * is from elsewhere. */
 static const char *hide_value(struct options *options, const char *text)
 {
-	int index = find_word(options, text);
 	const char *value = strchr(text, '=');
 
-	if (index < 0 || !value)
-		return text;
-	char *word = options->words[index];
-	char *copy = options->words[index] = arena_copy_text(options->arena, word);
+	for (int i = 0; value && i < options->n_words; i++) {
+		char *word = options->words[i];
 
-	explicit_bzero(word + (value + 1 - word), strlen(value + 1));
-	return copy + (text - word);
+		if (text < word || text > word + strlen(word))
+			continue;
+		options->words[i] = arena_copy_text(options->arena, word);
+		explicit_bzero(word + (value + 1 - word), strlen(value + 1));
+		return options->words[i] + (text - word);
+	}
+	return text;
 }
 
 static void hide_values(struct options *options)
