@@ -58,29 +58,23 @@ static void on_drained(void *data)
 	loop_stop(attachment->loop);
 }
 
-/* Its record was deleted, or cannot be read: the last known status is out of date. */
-static void handle_job_record_lost(struct attachment *attachment, int rc)
-{
-	bool is_deleted = rc == ERR_NOT_FOUND;
-	struct status *last = &attachment->state.status;
-	struct plan plan;
-
-	if (status_is_finished(last))
-		return;
-	reconcile_lost(attachment->state.job, last,
-		       is_deleted ? RECONCILE_DELETED : RECONCILE_END_UNKNOWN,
-		       is_deleted ? "its record was deleted" : "its result is not known",
-		       loop_now(), attachment->state.arena, &plan);
-	*last = plan.status;
-}
-
 static void finish_attachment(struct attachment *attachment)
 {
-	handle_job_record_lost(attachment,
-			       job_state_read(attachment->found, &attachment->state, NULL));
+	struct job_state *state = &attachment->state;
+	bool is_deleted = job_state_read(attachment->found, state, NULL) == ERR_NOT_FOUND;
+	struct plan plan;
+
+	/* Its record was deleted, or cannot be read: the last known status is out of date. */
+	if (!status_is_finished(&state->status)) {
+		reconcile_lost(state->job, &state->status,
+			       is_deleted ? RECONCILE_DELETED : RECONCILE_END_UNKNOWN,
+			       is_deleted ? "its record was deleted" : "its result is not known",
+			       loop_now(), state->arena, &plan);
+		state->status = plan.status;
+	}
 	attachment->is_ending = true;
-	attachment->exit_code = attachment->state.status.exit_code;
-	console_finish(attachment->console, &attachment->state.status, on_drained, attachment);
+	attachment->exit_code = state->status.exit_code;
+	console_finish(attachment->console, &state->status, on_drained, attachment);
 }
 
 static void on_folder_news(enum folder_news news, const char *file_name, void *data)

@@ -64,19 +64,6 @@ static void read_on(struct drain *drain)
 		rendezvous_asker_again(&drain->asker);
 }
 
-static void begin_waiting(struct drain *drain, struct json *members)
-{
-	bool waits = option_flag(drain->options, "wait");
-
-	drain->leaving = json_ref(members);
-	for (size_t i = 0; i < json_count(members); i++)
-		print_drain_member(drain, json_at(members, i), "is leaving");
-	if (waits)
-		read_on(drain);
-	else
-		rendezvous_asker_end(&drain->asker, EXIT_DONE);
-}
-
 static bool is_among(const struct json *members, const struct json *member)
 {
 	const char *id = json_get_string(member, "id", "");
@@ -111,14 +98,21 @@ static void on_drain_answer(int status, const struct json *answer, void *data)
 	struct drain *drain = data;
 	struct json *members = json_get(answer, "members");
 
-	if (status == 404 && drain->leaving) /* the job has ended, and was deleted */
+	if (status == 404 && drain->leaving) { /* the job has ended, and was deleted */
 		print_left_members(drain, NULL);
-	else if (status != 200 || !json_is(members, JSON_ARRAY))
+	} else if (status != 200 || !json_is(members, JSON_ARRAY)) {
 		rendezvous_asker_refuse(&drain->asker, status, answer);
-	else if (drain->leaving)
+	} else if (drain->leaving) {
 		print_left_members(drain, members);
-	else
-		begin_waiting(drain, members);
+	} else {
+		drain->leaving = json_ref(members);
+		for (size_t i = 0; i < json_count(members); i++)
+			print_drain_member(drain, json_at(members, i), "is leaving");
+		if (option_flag(drain->options, "wait"))
+			read_on(drain);
+		else
+			rendezvous_asker_end(&drain->asker, EXIT_DONE);
+	}
 }
 
 static void read_drain_call(struct drain *drain, struct text *faults)

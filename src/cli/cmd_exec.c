@@ -89,19 +89,6 @@ static void target_done(struct target *target)
 	job_state_done(&target->state);
 }
 
-/* JOB [ROLE-INDEX] -- COMMAND */
-static int read_arguments(const struct options *options, struct log_name *replica, struct err *err)
-{
-	size_t before = options_n_before_separator(options);
-	const char *const *arguments = options_arguments(options);
-
-	if (before > 2 || !arguments[before])
-		return err_set(
-			err, ERR_INVALID,
-			"missing command; write it after --: muster exec JOB worker-0 -- COMMAND");
-	return before == 2 ? replica_name_take_log_name(arguments[1], replica, err) : 0;
-}
-
 /* The lookup is closed before the program is started. */
 static int find_target(const struct options *options, struct target *target, struct err *err)
 {
@@ -160,11 +147,17 @@ static int run_here(const struct options *options, const struct target *target,
 static int exec_run(const struct options *options)
 {
 	struct target target CLEANUP(target_done) = {0};
-	const char *const *command =
-		options_arguments(options) + options_n_before_separator(options);
+	/* JOB [ROLE-INDEX] -- COMMAND */
+	size_t before = options_n_before_separator(options);
+	const char *const *arguments = options_arguments(options);
+	const char *const *command = arguments + before;
 	struct err err = {0};
 
-	if (read_arguments(options, &target.replica, &err) < 0)
+	if (before > 2 || !*command)
+		return output_fail_with(
+			EXIT_USAGE,
+			"missing command; write it after --: muster exec JOB worker-0 -- COMMAND");
+	if (before == 2 && replica_name_take_log_name(arguments[1], &target.replica, &err) < 0)
 		return output_fail(&err);
 	if (find_target(options, &target, &err) < 0)
 		return output_fail_with(EXIT_INTERNAL, "%s", err.text);

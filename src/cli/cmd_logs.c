@@ -354,26 +354,20 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 	}
 }
 
-/* Watches first and reads then, so that no finish between the two is missed. */
-static int begin_following(struct logs *logs, struct err *err)
-{
-	int rc =
-		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
-
-	if (rc < 0 || logs->is_temporary)
-		return rc; /* on_fetched is called when it is over */
-	rc = read_logged_job(logs, err);
-	if (rc == 0 && logs->is_over)
-		end_following(logs);
-	return rc;
-}
-
 static int show_job_logs(struct logs *logs, bool more_may_come, struct err *err)
 {
 	int rc = set_up_view(logs, err);
 
+	/* Watches first and reads then, so that no finish between the two is missed. */
 	if (rc == 0 && more_may_come)
-		rc = begin_following(logs, err);
+		rc = folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch,
+				      err);
+	/* What is fetched has its own end, on_fetched. */
+	if (rc == 0 && more_may_come && !logs->is_temporary) {
+		rc = read_logged_job(logs, err);
+		if (rc == 0 && logs->is_over)
+			end_following(logs);
+	}
 	if (rc)
 		return rc;
 	if (!more_may_come)

@@ -99,11 +99,19 @@ static int serve_elastic_jobs(struct serving *serving, const struct options *opt
 	return EXIT_DONE;
 }
 
-static int orchestrator_call(const struct options *options)
+static int orchestrator_run(const struct options *options)
 {
+	const char *token_file = option_text(options, "make-token");
 	struct serving serving CLEANUP(serving_done) = {.listening = {.fd = -1}};
 	struct err err = {0};
 
+	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE)
+		return output_fail_with(
+			EXIT_USAGE,
+			"--lease: must be at least 2s, because agents call every second");
+	if (token_file)
+		return cluster_support ? cluster_support->create_token(token_file)
+				       : exec_kubernetes_program(options);
 	if (listening_open(option_text(options, "listen"), &serving.listening, &err) < 0) {
 		output_print_message("--listen: %s", err.text);
 		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_INTERNAL;
@@ -112,20 +120,6 @@ static int orchestrator_call(const struct options *options)
 		return serve_elastic_jobs(&serving, options);
 	listening_done(&serving.listening);
 	return exec_kubernetes_program(options);
-}
-
-static int orchestrator_run(const struct options *options)
-{
-	const char *token_file = option_text(options, "make-token");
-
-	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE)
-		return output_fail_with(
-			EXIT_USAGE,
-			"--lease: must be at least 2s, because agents call every second");
-	if (!token_file)
-		return orchestrator_call(options);
-	return cluster_support ? cluster_support->create_token(token_file)
-			       : exec_kubernetes_program(options);
 }
 
 static const struct option_row rows_of_orchestrator[] = {

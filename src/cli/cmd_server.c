@@ -141,30 +141,23 @@ static void on_network_event(const struct json *event, const char *sentence, voi
 		output_print_message("%s", sentence);
 }
 
-/* After the server has started, because a name lookup may take time. */
-static void warn_of_other_host(const struct cluster_spec *spec)
-{
-	const char *address = spec->own->address;
-	char *host CLEANUP(mem_free_text) = address_host(address);
-	struct err err;
-
-	if (own_host_check(host, &err))
-		output_print_message("warning: the cluster spec lists %s-%d at %s, but %s",
-				     spec->own->job, spec->own->index, address, err.text);
-}
-
 static void on_server_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
+	const struct spec_task *own = call->spec->own;
+	char *host CLEANUP(mem_free_text) = address_host(own->address);
+	struct err err;
 
-	output_print_message("%s-%d is serving at %s (TensorFlow %s)", call->spec->own->job,
-			     call->spec->own->index, serving->target, serving->version);
+	output_print_message("%s-%d is serving at %s (TensorFlow %s)", own->job, own->index,
+			     serving->target, serving->version);
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
-	warn_of_other_host(call->spec);
+	if (own_host_check(host, &err)) /* only now, because a name lookup may take time */
+		output_print_message("warning: the cluster spec lists %s-%d at %s, but %s",
+				     own->job, own->index, own->address, err.text);
 	/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster,
 	 * the first server of each role warns for all of them. */
-	if (!getenv("MUSTER_INDEX") || call->spec->own->index == 0)
+	if (!getenv("MUSTER_INDEX") || own->index == 0)
 		output_print_message(
 			"warning: this server listens on all addresses without authentication: "
 			"any client that can reach the port can run code as uid %d on this "

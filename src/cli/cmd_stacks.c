@@ -122,19 +122,6 @@ static void read_kept(struct call *call)
 
 /* In Pods. */
 
-/* A user can add py-spy while the Pods run. Returns the error's code. */
-static int add_py_spy_hint(const struct call *call, const struct replica_status *replica,
-			   struct err *err)
-{
-	char *words CLEANUP(mem_free_text) = found_job_words(&call->found);
-	const struct err fault = *err;
-
-	return err_set(err, fault.code,
-		       "job '%s': %s; add it to the image, or to a running Pod: "
-		       "muster exec %s %s-%d -- pip install py-spy",
-		       call->found.name, fault.text, words, replica->role, replica->index);
-}
-
 static int add_stacks_of_pods(struct call *call, struct err *err)
 {
 	const struct status *status = &call->state.status;
@@ -159,7 +146,16 @@ static int add_stacks_of_pods(struct call *call, struct err *err)
 	}
 	int rc = pods.n_replicas ? cluster_support->add_stacks(&pods, &call->stacks, err) : 0;
 
-	return rc == ERR_UNSUPPORTED ? add_py_spy_hint(call, running[0], err) : rc;
+	if (rc != ERR_UNSUPPORTED)
+		return rc;
+	/* A user can add py-spy while the Pods run. */
+	char *words CLEANUP(mem_free_text) = found_job_words(&call->found);
+	const struct err fault = *err;
+
+	return err_set(err, ERR_UNSUPPORTED,
+		       "job '%s': %s; add it to the image, or to a running Pod: "
+		       "muster exec %s %s-%d -- pip install py-spy",
+		       call->found.name, fault.text, words, running[0]->role, running[0]->index);
 }
 
 static int print_job_stacks(struct call *call, struct err *err)

@@ -70,32 +70,26 @@ static void on_resize(int number, void *data)
 		kube_exec_resize(running->exec, size.columns, size.rows);
 }
 
-/* Until the command has started, Ctrl-C ends this process. */
-static void start_exec_input(struct running *running)
+static void on_exec_room(void *data)
 {
+	struct running *running = data;
+	struct loop *loop = running->pod.api->loop;
 	struct err err = {0};
 
+	if (running->input)
+		loop_watch_enable(running->input, true);
+	if (running->has_started)
+		return;
+	/* Until now, Ctrl-C ended this process. */
 	running->has_started = true;
 	if (running->is_terminal) {
 		if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
 			output_print_message("%s", err.text);
-		running->resizes =
-			loop_watch_signal(running->pod.api->loop, SIGWINCH, on_resize, running);
+		running->resizes = loop_watch_signal(loop, SIGWINCH, on_resize, running);
 		on_resize(SIGWINCH, running);
 	}
 	if (running->has_input)
-		running->input = loop_watch_readable(running->pod.api->loop, STDIN_FILENO, on_input,
-						     running);
-}
-
-static void on_exec_room(void *data)
-{
-	struct running *running = data;
-
-	if (!running->has_started)
-		start_exec_input(running);
-	else if (running->input)
-		loop_watch_enable(running->input, true);
+		running->input = loop_watch_readable(loop, STDIN_FILENO, on_input, running);
 }
 
 /* Output, and the end. */

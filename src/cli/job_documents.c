@@ -156,26 +156,23 @@ size_t job_documents_count_jobs(const struct job_documents *documents)
 	return count;
 }
 
-static void add_document_name(struct text *names, const struct document *document, size_t number)
-{
-	const struct json *root = document_root(document);
-	const char *kind = json_get_string(root, "kind", "?");
-	const char *name = json_as_string(json_get_path(root, "metadata", "name", NULL), NULL);
-
-	text_addf(names, "%s%.100s", number ? ", " : "", kind);
-	if (name)
-		text_addf(names, " '%.300s'", name);
-}
-
 /* Other objects (a Service, a volume claim) are for kubectl. */
 static void print_unused_documents(const struct job_documents *documents)
 {
 	struct text names CLEANUP(text_done) = {0};
 	size_t n_others = 0;
 
-	for (size_t i = 0; i < documents->count; i++)
-		if (!job_documents_is_job(documents, i) && n_others++ < N_NAMED)
-			add_document_name(&names, documents->list[i], n_others - 1);
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct json *root = document_root(documents->list[i]);
+		const struct json *name = json_get_path(root, "metadata", "name", NULL);
+
+		if (job_documents_is_job(documents, i) || n_others++ >= N_NAMED)
+			continue;
+		text_addf(&names, "%s%.100s", n_others > 1 ? ", " : "",
+			  json_get_string(root, "kind", "?"));
+		if (json_is(name, JSON_STRING))
+			text_addf(&names, " '%.300s'", json_as_string(name, ""));
+	}
 	if (n_others > N_NAMED)
 		text_addf(&names, " and %zu more", n_others - N_NAMED);
 	if (n_others)

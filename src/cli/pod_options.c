@@ -130,19 +130,6 @@ static int read_script(const char *path, struct pod_files *pod_files, struct err
 
 /* A directory in parts. */
 
-static int check_folder(const char *path, struct err *err)
-{
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return errno == ENOENT
-			       ? err_set(err, ERR_NOT_FOUND, "--sync: '%s' not found", path)
-			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
-	if (!S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "--sync: '%s' is not a directory", path);
-	return 0;
-}
-
 /* "./train.py": the path of the script in the copy, which is the working directory. */
 static int find_script(const char *path, const char *folder, struct pod_files *pod_files,
 		       struct err *err)
@@ -184,9 +171,16 @@ static void cut_into_parts(struct pod_files *pod_files)
 static int pack_folder(const char *folder, sync_folder_pack_fn pack, const char *script,
 		       struct pod_files *pod_files, struct err *err)
 {
-	int rc = check_folder(folder, err);
+	struct stat status;
+	int rc = 0;
 
-	if (rc == 0 && script)
+	if (stat(folder, &status) < 0)
+		return errno == ENOENT
+			       ? err_set(err, ERR_NOT_FOUND, "--sync: '%s' not found", folder)
+			       : err_set_errno(err, errno, "--sync: cannot read '%s'", folder);
+	if (!S_ISDIR(status.st_mode))
+		return err_set(err, ERR_INVALID, "--sync: '%s' is not a directory", folder);
+	if (script)
 		rc = find_script(script, folder, pod_files, err);
 	if (rc == 0)
 		rc = pack(folder,

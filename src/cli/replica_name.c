@@ -41,20 +41,20 @@ void job_reference_done(struct job_reference *reference)
 	mem_free_text(&reference->namespace_name);
 }
 
-/* "JOB:ROLE-INDEX:PATH"; false if it has another form. */
-static bool read_in_job(const char *text, struct arena *arena, struct copy_place *ret_place)
+void copy_place_read(const char *text, struct arena *arena, struct copy_place *ret_place)
 {
 	const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
 	struct log_name replica;
 
+	*ret_place = (struct copy_place){.path = text};
 	if (!second || *text == '/' || *text == '.')
-		return false;
+		return;
 	const char *job = arena_format(arena, "%.*s", (int) (colon - text), text);
 
 	if (job_reference_read(job, &reference, NULL) < 0 ||
 	    !replica_name_read(colon + 1, (size_t) (second - colon - 1), &replica))
-		return false;
+		return;
 	*ret_place = (struct copy_place){
 		.namespace_name = arena_copy_text(arena, reference.namespace_name),
 		.job = reference.name,
@@ -63,13 +63,6 @@ static bool read_in_job(const char *text, struct arena *arena, struct copy_place
 		.index = replica.index,
 		.path = second + 1,
 	};
-	return true;
-}
-
-void copy_place_read(const char *text, struct arena *arena, struct copy_place *ret_place)
-{
-	if (!read_in_job(text, arena, ret_place))
-		*ret_place = (struct copy_place){.path = text};
 }
 
 #define HIGHEST_PORT 65535

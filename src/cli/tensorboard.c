@@ -115,19 +115,6 @@ static void on_process_end(void *data)
 	end_with(tensorboard, EXIT_FAILED);
 }
 
-static void end_process(struct tensorboard *tensorboard)
-{
-	struct pollfd end = {.fd = tensorboard->process_fd, .events = POLLIN};
-	siginfo_t ended;
-
-	if (!tensorboard->pid)
-		return;
-	child_signal_group(tensorboard->pid, SIGTERM);
-	while (poll(&end, 1, (int) GRACE) < 0 && errno == EINTR)
-		continue;
-	reap(tensorboard, &ended);
-}
-
 /* Creating and freeing. */
 
 int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settings,
@@ -245,7 +232,15 @@ void tensorboard_free(struct tensorboard *tensorboard)
 {
 	if (!tensorboard)
 		return;
-	end_process(tensorboard);
+	struct pollfd end = {.fd = tensorboard->process_fd, .events = POLLIN};
+	siginfo_t ended;
+
+	if (tensorboard->pid) {
+		child_signal_group(tensorboard->pid, SIGTERM);
+		while (poll(&end, 1, (int) GRACE) < 0 && errno == EINTR)
+			continue;
+		reap(tensorboard, &ended);
+	}
 	end_signals_done(&tensorboard->signals);
 	free(tensorboard->python);
 	free(tensorboard);

@@ -257,19 +257,6 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	return 0;
 }
 
-/* The end of a Lease may be seen before the deletion of its job, which comes first: each has its
- * own watch. ERR_NOT_FOUND. */
-static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
-{
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
-	const struct kube_request request = {KUBE_GET, &kube_config_maps,
-					     client->settings.namespace_name, owner};
-	struct json *object CLEANUP(json_cleanup) = NULL;
-	int rc = kube_wait(client->api, &request, &object, err);
-
-	return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
-}
-
 /* Without a supervisor, no process would read the change. */
 static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
 			       struct err *err)
@@ -278,10 +265,18 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 	char *words CLEANUP(mem_free_text) =
 		job_words_new(client->settings.namespace_name, name, client->settings.choice);
 
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
+	const struct kube_request request = {KUBE_GET, &kube_config_maps,
+					     client->settings.namespace_name, owner};
+
 	if (!job_view_is_unsupervised(view))
 		return 0;
-	int rc = ask_whether_there(client, name, err);
+	/* The end of a Lease may be seen before the deletion of its job, which comes first: each
+	 * has its own watch. */
+	int rc = kube_wait(client->api, &request, NULL, err);
 
+	if (rc == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	if (rc < 0)
 		return rc;
 	return err_set(err, ERR_REFUSED,
@@ -486,22 +481,17 @@ static int adopt_secret(struct orphans *orphans, const char *owner_uid, struct e
 	return 0;
 }
 
-/* The Secret becomes owned by the job's ConfigMap, which has this uid and is deleted next. */
-static int delete_orphans(struct orphans *orphans, const char *owner_uid, struct err *err)
-{
-	int rc = kube_wait_deleted(orphans->client->api, orphans->deletions, orphans->count, err);
-
-	return rc == 0 && orphans->has_secret ? adopt_secret(orphans, owner_uid, err) : rc;
-}
-
 /* The garbage collector deletes what the ConfigMap owned, Pods with their own grace period. The
  * ConfigMap is last, so that failed deletions can be repeated. Others may write it meanwhile. */
 static int remove_objects(struct client_kube *client, struct orphans *orphans, const char *uid,
 			  struct err *err)
 {
 	const char *name = orphans->job_name;
-	int rc = delete_orphans(orphans, uid, err);
+	int rc = kube_wait_deleted(client->api, orphans->deletions, orphans->count, err);
 
+	/* The Secret becomes owned by the job's ConfigMap, which is deleted next. */
+	if (rc == 0 && orphans->has_secret)
+		rc = adopt_secret(orphans, uid, err);
 	/* A job's objects are created in the same way: if all that could be read have an owner,
 	 * those that may not be read have one too. */
 	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)

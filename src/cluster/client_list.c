@@ -194,30 +194,22 @@ static void drop_listed_tfjobs(void *data)
 		client_row_done(&listing->rows[--listing->count]);
 }
 
-static int count_active(const struct store_record *record)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-	int count = 0;
-
-	if (record_read_status(record, arena, &status, NULL) < 0)
-		return 0;
-	for (size_t i = 0; i < status.n_roles; i++)
-		count += status.roles[i].active;
-	return count;
-}
-
 /* Its Pods are not read: the running ones are those that the operator has counted, and how many are
  * waited for is unknown. */
 static void append_listed_tfjob(const struct json *item, void *data)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
+	struct status status;
 
 	if (store_kube_tfjobs.read(item, &record, NULL) < 0)
 		return;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct client_row *row = append_listed_row(data, item, &record);
 
-	row->running = count_active(&record);
+	row->running = 0;
+	if (record_read_status(&record, arena, &status, NULL) == 0)
+		for (size_t i = 0; i < status.n_roles; i++)
+			row->running += status.roles[i].active;
 	if (row->is_finished)
 		return;
 	free(row->message);
@@ -225,26 +217,21 @@ static void append_listed_tfjob(const struct json *item, void *data)
 		mem_copy_text(record_is_untouched(&record) ? "no operator manages it yet" : "");
 }
 
-/* Most clusters have none, or do not permit reading them. */
-static int read_tfjobs(struct listing *listing, struct err *err)
-{
-	static const struct reading tfjobs = {&kube_tfjobs, NULL, drop_listed_tfjobs,
-					      append_listed_tfjob};
-
-	listing->n_jobs_of_run = listing->count;
-	int rc = list_cluster_objects(listing, &tfjobs, err);
-
-	return rc == ERR_NOT_FOUND || rc == ERR_REFUSED ? 0 : rc;
-}
-
 int client_kube_list(struct kube_api *api, const char *namespace_name, struct client_row **ret_rows,
 		     size_t *ret_count, struct err *err)
 {
+	static const struct reading tfjobs = {&kube_tfjobs, NULL, drop_listed_tfjobs,
+					      append_listed_tfjob};
 	struct listing listing = {.api = api, .namespace_name = namespace_name};
 	int rc = read_jobs_of_run(&listing, err);
 
-	if (rc == 0)
-		rc = read_tfjobs(&listing, err);
+	listing.n_jobs_of_run = listing.count;
+	if (rc == 0) {
+		rc = list_cluster_objects(&listing, &tfjobs, err);
+		/* Most clusters have none, or do not permit reading them. */
+		if (rc == ERR_NOT_FOUND || rc == ERR_REFUSED)
+			rc = 0;
+	}
 	mirror_table_done(&listing.by_uid);
 	if (rc < 0) {
 		client_rows_free(listing.rows, listing.count);

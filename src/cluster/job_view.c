@@ -39,18 +39,6 @@ static void note_change_if_synced(void *data)
 	wake(view);
 }
 
-/* Before the first sync any trouble is the result. Later, one is reported once. */
-static void handle_view_trouble(struct job_view *view, const struct err *err)
-{
-	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
-		view->err = *err;
-		wake(view);
-	} else if (view->settings.on_trouble && !view->is_in_trouble) {
-		view->is_in_trouble = true;
-		view->settings.on_trouble(err->text, view->settings.data);
-	}
-}
-
 static void store_viewed_record(struct job_view *view, struct store_record take_record)
 {
 	bool is_other = view->record && !text_equals(view->record->uid, take_record.uid);
@@ -151,12 +139,17 @@ static void on_job_view_trouble(enum job_cache_kind kind, const struct err *err,
 {
 	struct job_view *view = data;
 
-	if (kind != JOB_CACHE_LEASES || err->code != ERR_REFUSED) {
-		handle_view_trouble(view, err);
-		return;
+	if (kind == JOB_CACHE_LEASES && err->code == ERR_REFUSED) {
+		mark_lease_unavailable(view);
+		note_change_if_synced(view);
+	} else if (view->n_changes == 0 || err->code == ERR_REFUSED) {
+		/* Before the first sync any trouble is the result. Later, one is reported once. */
+		view->err = *err;
+		wake(view);
+	} else if (view->settings.on_trouble && !view->is_in_trouble) {
+		view->is_in_trouble = true;
+		view->settings.on_trouble(err->text, view->settings.data);
 	}
-	mark_lease_unavailable(view);
-	note_change_if_synced(view);
 }
 
 static void watch_viewed_job(struct job_view *view)

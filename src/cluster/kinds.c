@@ -87,20 +87,6 @@ const struct kube_kind kube_kind_plain = {
 
 /* TFJobs: Services. */
 
-/* One for each replica, with the name of its Pod. */
-static void add_services(struct kube_backend *backend)
-{
-	const struct job *job = backend->job;
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			const struct role *role = &job->roles[i];
-			char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
-
-			kube_prerequisites_add_service(backend, name);
-		}
-}
-
 static bool has_service(const struct kube_backend *backend, const char *name)
 {
 	return kube_prerequisites_is_ours(
@@ -204,14 +190,24 @@ static bool tfjob_reads_kind(const struct kube_backend *backend, enum job_cache_
 
 static void rebuild_tfjob_objects(struct kube_backend *backend)
 {
+	const struct job *job = backend->job;
+
 	choose_services(backend);
 	objects_free(backend->objects);
 	backend->objects = objects_new(backend->job, &backend->settings.manner);
 	require_pod_group(backend);
-	if (backend->settings.manner.has_one_service)
-		kube_prerequisites_add_service(backend, backend->job->name);
-	else
-		add_services(backend);
+	if (backend->settings.manner.has_one_service) {
+		kube_prerequisites_add_service(backend, job->name);
+		return;
+	}
+	/* One for each replica, with the name of its Pod. */
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			char *name CLEANUP(mem_free_text) =
+				job_pod_name(job, &job->roles[i], index);
+
+			kube_prerequisites_add_service(backend, name);
+		}
 }
 
 static struct json *make_tfjob_pod(const struct kube_backend *backend, const struct role *role,

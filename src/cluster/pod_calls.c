@@ -76,15 +76,6 @@ static void handle_pod_refused(struct kube_backend *backend, struct pending *pen
 	kube_backend_wake(backend);
 }
 
-/* Similar calls were rejected: it waits with them. */
-static void postpone_pod_start(struct kube_backend *backend, struct pending *pending)
-{
-	request_slot_release(&pending->start_slot);
-	pending->start = PENDING_START_REFUSED;
-	store_pending_refusal(pending, backend->starts.word, backend->starts.why);
-	kube_backend_wake(backend);
-}
-
 void kube_backend_report_started(struct kube_backend *backend, struct pending *pending,
 				 const char *uid)
 {
@@ -167,7 +158,11 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		return;
 	}
 	if (circuit_breaker_is_open(&backend->starts) && !pending->asks_for_all) {
-		postpone_pod_start(backend, pending);
+		/* Similar calls were rejected: it waits with them. */
+		request_slot_release(&pending->start_slot);
+		pending->start = PENDING_START_REFUSED;
+		store_pending_refusal(pending, backend->starts.word, backend->starts.why);
+		kube_backend_wake(backend);
 		return;
 	}
 	pending->start = PENDING_START_WAITS;
@@ -280,35 +275,28 @@ void kube_backend_on_log_complete(void *data)
  * process is signaled from inside its container, as kubelet would do it, and the Pod stays. Files
  * are fetched as they are if the process outlives its grace period, or cannot be signaled. */
 
-/* The first failure may mean that the process has exited, which its node is slow to report. */
-static void handle_term_exec_lost(struct kube_backend *backend, struct pending *pending,
-				  const struct err *err)
-{
-	struct err told = {0};
-	bool is_first = !pending->was_missed;
-
-	pending->tell_at = loop_instant_after(TELLING_PAUSE);
-	pending->was_missed = true;
-	if (is_first)
-		return;
-	err_set(&told, err->code,
-		"the process of Pod '%s' cannot be asked to exit; trying again: %s",
-		pending->pod_name, err->text);
-	kube_backend_trouble(backend, &told);
-}
-
 /* When the first process of a container exits, all others are killed, also the shell that sent the
  * signal. An error does not show whether the signal was sent: it is sent again. */
 static void on_term_exec_end(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = pending->backend;
+	struct err told = {0};
 
 	pending->term = NULL;
 	pending->is_deaf = !err && exit_code > 0 && exit_code < EXIT_BY_SIGNAL;
 	pending->is_told = !err && !pending->is_deaf;
-	if (err)
-		handle_term_exec_lost(backend, pending, err);
+	if (err) {
+		err_set(&told, err->code,
+			"the process of Pod '%s' cannot be asked to exit; trying again: %s",
+			pending->pod_name, err->text);
+		pending->tell_at = loop_instant_after(TELLING_PAUSE);
+		/* The first failure may mean that it has exited, which its node is slow to
+		 * report. */
+		if (pending->was_missed)
+			kube_backend_trouble(backend, &told);
+		pending->was_missed = true;
+	}
 	if (pending->is_deaf)
 		kube_backend_news(backend);
 	kube_backend_wake(backend);

@@ -333,18 +333,15 @@ void kube_prerequisites_require(struct kube_backend *backend, const char *pod_na
 	want(find_pod_group(backend));
 }
 
-/* The Service of a replica that the job no longer has is known from here on. */
-static struct prerequisite *find_service(struct kube_backend *backend, const char *name)
-{
-	return kube_prerequisites_is_ours(
-		       backend, job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
-		       ? kube_prerequisites_add_service(backend, name)
-		       : kube_prerequisites_find(backend, &kube_services, name);
-}
-
 void kube_prerequisites_release(struct kube_backend *backend, const char *pod_name)
 {
-	delete_prerequisite(find_service(backend, pod_name));
+	const struct job_object *service =
+		job_follower_object(backend->seen, JOB_CACHE_SERVICES, pod_name);
+
+	/* The Service of a replica that the job no longer has is known from here on. */
+	delete_prerequisite(kube_prerequisites_is_ours(backend, service)
+				    ? kube_prerequisites_add_service(backend, pod_name)
+				    : kube_prerequisites_find(backend, &kube_services, pod_name));
 	if (backend->job->is_suspended)
 		delete_prerequisite(find_pod_group(backend));
 }
@@ -371,16 +368,6 @@ bool kube_prerequisites_block_pods(const struct kube_backend *backend)
 		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
-static void report_recreated_object(const struct prerequisite *prerequisite)
-{
-	struct err deleted;
-
-	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
-		prerequisite->resource->kind, prerequisite->name);
-	if (prerequisite->was_shown && !prerequisite->is_refused)
-		kube_backend_trouble(prerequisite->backend, &deleted);
-}
-
 static void on_prerequisite_make_slot(void *data)
 {
 	struct prerequisite *prerequisite = data;
@@ -405,8 +392,12 @@ static void on_prerequisite_make_slot(void *data)
 static void create_prerequisite(struct prerequisite *prerequisite)
 {
 	const struct kube_backend *backend = prerequisite->backend;
+	struct err deleted;
 
-	report_recreated_object(prerequisite);
+	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
+		prerequisite->resource->kind, prerequisite->name);
+	if (prerequisite->was_shown && !prerequisite->is_refused)
+		kube_backend_trouble(prerequisite->backend, &deleted);
 	/* Once for each PodGroup, in the words of training-operator. */
 	if (prerequisite == find_pod_group(backend) && !prerequisite->is_refused &&
 	    pod_group_has_stranger(backend->settings.gang, backend->job))

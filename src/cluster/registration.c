@@ -176,18 +176,6 @@ static void add_dry_run_fault(const struct kube_answer *answers, size_t count, s
 	text_add_char(faults, '\n');
 }
 
-static int collect_dry_run_faults(const struct kube_answer *answers, size_t count,
-				  struct text *faults, struct err *err)
-{
-	for (size_t i = 0; i < count; i++)
-		if (answers[i].err.code == ERR_UNREACHABLE)
-			return err_set(err, ERR_UNREACHABLE, "%s", answers[i].err.text);
-	for (size_t i = 0; i < count; i++)
-		if (answers[i].err.code)
-			add_dry_run_fault(answers, count, i, faults);
-	return 0;
-}
-
 int server_dry_run(struct kube_api *api, const struct job *job, const struct job_file *files,
 		   size_t n_files, const struct job_secret *secret, struct text *faults,
 		   struct err *err)
@@ -208,7 +196,12 @@ int server_dry_run(struct kube_api *api, const struct job *job, const struct job
 						    .body = json_at(list, i)};
 
 	kube_wait_all(api, requests, count, answers);
-	rc = collect_dry_run_faults(answers, count, faults, err);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		if (answers[i].err.code == ERR_UNREACHABLE)
+			rc = err_set(err, ERR_UNREACHABLE, "%s", answers[i].err.text);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		if (answers[i].err.code)
+			add_dry_run_fault(answers, count, i, faults);
 	kube_answers_free(answers, count);
 	return rc;
 }

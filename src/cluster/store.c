@@ -323,30 +323,22 @@ static void begin_call(struct pending_change *change, enum kube_verb verb, const
 	kube_call_start(&change->call, change->store->api, &request, done, change);
 }
 
-/* An object older than the version to change: the cluster was restored from a backup, and the known
- * record no longer exists. */
-static void store_reread_record(struct pending_change *change, const struct json *object)
-{
-	struct kube_store *store = change->store;
-	struct store_record record;
-
-	if (store->form->read(object, &record, NULL) < 0)
-		return;
-	if (record.version < change->version)
-		drop_stored_record(store, change->job_name);
-	store_newer_record(store, record);
-}
-
 /* Whatever was read: the change has failed in any case. */
 static void on_read_again(const struct kube_result *result, void *data)
 {
 	struct pending_change *change = data;
 	const struct err conflict = change->err;
+	struct kube_store *store = change->store;
+	struct store_record record;
+	bool is_read = result->object && store->form->read(result->object, &record, NULL) == 0;
 
-	if (result->object)
-		store_reread_record(change, result->object);
-	else if (result->err->code == ERR_NOT_FOUND)
-		drop_stored_record(change->store, change->job_name);
+	/* An object older than the version to change: the cluster was restored from a backup, and
+	 * the known record no longer exists. */
+	if (is_read ? record.version < change->version
+		    : result->err && result->err->code == ERR_NOT_FOUND)
+		drop_stored_record(store, change->job_name);
+	if (is_read)
+		store_newer_record(store, record);
 	finish_store_change(change, 0, &conflict);
 }
 

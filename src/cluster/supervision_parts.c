@@ -30,19 +30,6 @@ static void on_supervised_job_removed(int64_t version, const struct err *err, vo
 	supervision_request_pass(&supervision->base);
 }
 
-/* Deletes the owner; the cluster deletes all that it owns. */
-static void begin_to_remove(struct cluster_supervision *supervision)
-{
-	const struct job *job = supervision->base.job;
-
-	if (supervision->is_removing)
-		return;
-	supervision_kube_create_record(supervision);
-	supervision->is_removing = true;
-	store_begin_remove(supervision->base.store, job->name, job->uid, on_supervised_job_removed,
-			   supervision);
-}
-
 /* A directory was not fetched: the next muster process that attaches tries again. Finished replicas
  * are not started again, and need no variables. */
 static void leave_pods(struct cluster_supervision *supervision)
@@ -59,18 +46,25 @@ static void leave_pods(struct cluster_supervision *supervision)
 /* The job has finished: its remaining objects are deleted, and this is waited for. */
 static void clean_up(struct cluster_supervision *supervision)
 {
-	if (!backend_kube_is_quiet(supervision->base.backend) ||
-	    !supervision_kube_fetch(supervision))
+	struct supervision *base = &supervision->base;
+
+	if (!backend_kube_is_quiet(base->backend) || !supervision_kube_fetch(supervision))
 		return;
 	if (supervision->unsaved) {
 		leave_pods(supervision);
 		return;
 	}
-	backend_kube_drop_refused(supervision->base.backend);
-	if (supervision->is_recorded)
-		begin_to_remove(supervision);
-	else if (backend_kube_is_empty(supervision->base.backend) && supervision->lease->is_done)
-		supervision_close(&supervision->base);
+	backend_kube_drop_refused(base->backend);
+	if (!supervision->is_recorded) {
+		if (backend_kube_is_empty(base->backend) && supervision->lease->is_done)
+			supervision_close(base);
+	} else if (!supervision->is_removing) {
+		supervision_kube_create_record(supervision);
+		supervision->is_removing = true;
+		/* The owner; the cluster deletes all that it owns. */
+		store_begin_remove(base->store, base->job->name, base->job->uid,
+				   on_supervised_job_removed, supervision);
+	}
 }
 
 /* A user deleted the job's ConfigMap, and the cluster deletes what it owned. */

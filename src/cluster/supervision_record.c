@@ -19,26 +19,19 @@ static int get_record(struct cluster_supervision *supervision, struct store_reco
 		supervision->base.store, supervision->base.job->name, ret_record, err);
 }
 
-/* The record as last reported, which the cluster may have deleted; else as it is on the cluster. */
-static int read_latest_record(struct cluster_supervision *supervision,
-			      struct store_record *ret_record, struct err *err)
-{
-	const struct reporter *reporter = &supervision->base.reporter;
-
-	if (!reporter->document)
-		return get_record(supervision, ret_record, err);
-	*ret_record = record_new(supervision->base.job, &reporter->status, false, "",
-				 supervision->base.created);
-	return 0;
-}
-
 void supervision_kube_update_record(struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
+	const struct supervision *base = &supervision->base;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
-	int rc = read_latest_record(supervision, &record, &err);
+	int rc = 0;
 
+	/* As last reported, which the cluster may have deleted; else as it is on the cluster. */
+	if (base->reporter.document)
+		record = record_new(base->job, &base->reporter.status, false, "", base->created);
+	else
+		rc = get_record(supervision, &record, &err);
 	if (rc == 0)
 		rc = cluster_job_record_save(request->base.state_folder, &record, request->place,
 					     &err);

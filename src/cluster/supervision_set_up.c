@@ -42,17 +42,12 @@ static void on_warning(const char *sentence, void *data)
 	reporter_print_message(&supervision->base.reporter, text_of(&told));
 }
 
-static const char *namespace_of(const struct cluster_supervision *supervision)
-{
-	const struct supervision_kube_request *request = supervision->request;
-
-	return request->job ? request->job->name_space : request->namespace_name;
-}
-
 /* The connections of the job's creation are then used to create its Pods. */
 static int open_store(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
+	const char *namespace_name =
+		request->job ? request->job->name_space : request->namespace_name;
 	int rc = loop_new(&supervision->base.loop, err);
 
 	if (rc == 0)
@@ -60,8 +55,8 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 				      &supervision->api, err);
 	if (rc == 0)
 		supervision->base.store =
-			(request->is_tfjob ? store_kube_of_tfjobs : store_kube_new)(
-				supervision->api, namespace_of(supervision));
+			(request->is_tfjob ? store_kube_of_tfjobs
+					   : store_kube_new)(supervision->api, namespace_name);
 	return rc;
 }
 

@@ -76,27 +76,22 @@ static const char *member(const struct waiting_event *event, const char *key)
 	return json_get_string(event->involved, key, "");
 }
 
-static void name_event(const struct waiting_event *event, struct json *metadata)
+static struct json *body_new(const struct waiting_event *event)
 {
+	struct json *body = json_new_texts("apiVersion", "v1", "kind", "Event", NULL);
+	struct json *metadata = json_object_at(body, "metadata");
 	const char *job_name = member(event, "name");
 	char *name CLEANUP(mem_free_text) =
 		event->key ? mem_format("%s.%016" PRIx64, job_name, event->key)
 			   : mem_format("%s.", job_name);
-
-	json_set_string(metadata, event->key ? "name" : "generateName", name);
-	json_set_string(metadata, "namespace", member(event, "namespace"));
-}
-
-static struct json *body_new(const struct waiting_event *event)
-{
-	struct json *body = json_new_texts("apiVersion", "v1", "kind", "Event", NULL);
 	msec now = loop_now() / MSEC_PER_SECOND * MSEC_PER_SECOND;
 	char *message CLEANUP(mem_free_text) =
 		event->last_name ? mem_format("%s%s to %s (%d)%s", event->before, event->name,
 					      event->last_name, event->count, event->after)
 				 : mem_format("%s%s%s", event->before, event->name, event->after);
 
-	name_event(event, json_object_at(body, "metadata"));
+	json_set_string(metadata, event->key ? "name" : "generateName", name);
+	json_set_string(metadata, "namespace", member(event, "namespace"));
 	json_set(body, "involvedObject", json_ref(event->involved));
 	json_set_string(body, "reason", event->reason);
 	json_set_string(body, "message", message);

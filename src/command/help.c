@@ -68,24 +68,10 @@ static void add_wrapped(struct text *text, const char *words, size_t column)
 	text_add_char(text, '\n');
 }
 
-/* The explanation of an option, wrapped. */
-static void add_explanation(struct text *text, const struct option_row *row, size_t column)
-{
-	struct text words CLEANUP(text_done) = {0};
-
-	text_add(&words, row->one_line);
-	if (row->otherwise)
-		text_addf(&words, " (default %s)", row->otherwise);
-	if (row->has_variable) {
-		char *variable CLEANUP(mem_free_text) = option_variable(row);
-
-		text_addf(&words, " [%s]", variable);
-	}
-	add_wrapped(text, text_of(&words), column);
-}
-
 static void add_option_help(struct text *text, const struct option_row *row)
 {
+	struct text words CLEANUP(text_done) = {0};
+	char *variable CLEANUP(mem_free_text) = option_variable(row);
 	size_t begin = text->len;
 
 	add_option_syntax(text, row);
@@ -93,7 +79,12 @@ static void add_option_help(struct text *text, const struct option_row *row)
 		text_add_char(text, '\n');
 		begin = text->len;
 	}
-	add_explanation(text, row, text->len - begin);
+	text_add(&words, row->one_line);
+	if (row->otherwise)
+		text_addf(&words, " (default %s)", row->otherwise);
+	if (row->has_variable)
+		text_addf(&words, " [%s]", variable);
+	add_wrapped(text, text_of(&words), text->len - begin);
 }
 
 static void add_options(struct text *text, const struct command *command, enum option_group group)

@@ -272,16 +272,6 @@ static void note_output(struct console *console)
 	}
 }
 
-/* Advice in it is not cut off: it gets its own row. */
-static void break_row(const struct console *console, struct text *row)
-{
-	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
-
-	if (part && line_width(row->bytes, row->len) >
-			    (size_t) terminal_size(console->settings.chatter_fd).columns)
-		memcpy(part, "\n ", 2);
-}
-
 static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
@@ -295,22 +285,17 @@ static void show_row(struct console *console)
 		return;
 	if (sentence->len > 0)
 		text_addf(&row, "muster: %s", text_of(sentence));
-	break_row(console, &row);
+	char *advice = row.len ? strstr(row.bytes, "; ") : NULL;
+	int columns = terminal_size(console->settings.chatter_fd).columns;
+
+	/* Advice is not cut off: it gets its own row. */
+	if (advice && line_width(row.bytes, row.len) > (size_t) columns)
+		memcpy(advice, "\n ", 2);
 	screen_set_row(screen, text_of(&row));
 	if (screen_is_changed(screen)) {
 		screen_begin(screen);
 		screen_end(screen);
 	}
-}
-
-/* Returns when it has to be updated. */
-static msec update_beginning_text(struct console *console)
-{
-	text_clear(&console->beginning);
-	if (!screen_is_live(row_screen(console)))
-		return MSEC_NEVER;
-	return output_idle_report_start(console->silences, console->n_silences, loop_now(),
-					&console->beginning);
 }
 
 /* Adds an explanation, or a command that shows more. */
@@ -385,7 +370,11 @@ static void on_idle_output_timer(void *data)
 	text_clear(&console->output_idle);
 	output_idle_add_lasting(console->silences, console->n_silences, &console->output_idle);
 	add_to_silence(console, &console->output_idle);
-	msec again = update_beginning_text(console);
+	text_clear(&console->beginning);
+	msec again = screen_is_live(row_screen(console))
+			     ? output_idle_report_start(console->silences, console->n_silences,
+							loop_now(), &console->beginning)
+			     : MSEC_NEVER;
 
 	show_row(console);
 	arm_silence(console,
@@ -459,26 +448,19 @@ void console_on_status(struct console *console, const struct status *status)
 	log_view_on_news(console->view);
 }
 
-static void print_all_running(struct console *console)
-{
-	struct text sentence CLEANUP(text_done) = {0};
-
-	console->has_started = true;
-	text_addf(&sentence,
-		  console->startup.n_pods == 1 ? "the Pod is running" : "all %d Pods are running",
-		  console->startup.n_pods);
-	if (!screen_is_live(row_screen(console)))
-		console_print(console, text_of(&sentence));
-}
-
 void console_on_startup(struct console *console, const struct startup *startup,
 			const struct status *status)
 {
+	bool starts =
+		!console->has_started && startup_is_over(startup, job_replica_count(console->job));
+	char *all CLEANUP(mem_free_text) = mem_format("all %d Pods are running", startup->n_pods);
+
 	console->startup = *startup;
 	if (console->is_finished)
 		return;
-	if (!console->has_started && startup_is_over(startup, job_replica_count(console->job)))
-		print_all_running(console);
+	console->has_started |= starts;
+	if (starts && !screen_is_live(row_screen(console)))
+		console_print(console, startup->n_pods == 1 ? "the Pod is running" : all);
 	show_progress(console, status);
 }
 

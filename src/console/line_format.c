@@ -24,25 +24,18 @@ static void add_replica_name(const struct line_format *format, const char *role,
 		text_addf(text, "%s-%d", role, index);
 }
 
-static void fit(struct line_format *format, const char *role, int index)
-{
-	struct text name CLEANUP(text_done) = {0};
-
-	add_replica_name(format, role, index, &name);
-	int width = (int) name.len;
-
-	if (width > format->width) {
-		format->width = width;
-		text_clear(&format->beginning);
-	}
-}
-
 void line_format_fit_job(struct line_format *format, const struct job *job)
 {
 	for (size_t i = 0; i < job->n_roles; i++) {
-		if (job->roles[i].replicas > 0)
-			fit(format, job->roles[i].name, job->roles[i].replicas - 1);
+		struct text name CLEANUP(text_done) = {0};
+
+		if (job->roles[i].replicas == 0)
+			continue;
+		add_replica_name(format, job->roles[i].name, job->roles[i].replicas - 1, &name);
+		if ((int) name.len > format->width)
+			format->width = (int) name.len;
 	}
+	text_clear(&format->beginning);
 }
 
 void line_format_set_ranks(struct line_format *format, const struct job *job,
@@ -55,7 +48,6 @@ void line_format_set_ranks(struct line_format *format, const struct job *job,
 	format->first_rank = status->first_rank;
 	format->names_ranks = names_ranks;
 	format->width = 0;
-	text_clear(&format->beginning);
 	line_format_fit_job(format, job);
 }
 

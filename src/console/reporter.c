@@ -200,15 +200,6 @@ void reporter_print(struct reporter *reporter, const char *uid, msec created, in
 
 /* The end. */
 
-static char *duration_of(const struct status *status)
-{
-	struct text text = {0};
-
-	if (status->start_time != MSEC_UNSET && status->completion_time != MSEC_UNSET)
-		text_add_duration(&text, status->completion_time - status->start_time);
-	return text_take(&text);
-}
-
 void reporter_notify(struct reporter *reporter, const struct job *job, const char *command)
 {
 	static const char script[] = "exec >&2; eval \"$0\"";
@@ -217,16 +208,18 @@ void reporter_notify(struct reporter *reporter, const struct job *job, const cha
 	const struct failure *failure = status->failure;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct text output CLEANUP(text_done) = {0};
-	char *duration CLEANUP(mem_free_text) = duration_of(status);
+	struct text duration CLEANUP(text_done) = {0};
 	struct summary summary;
 	struct err err;
 
+	if (status->start_time != MSEC_UNSET && status->completion_time != MSEC_UNSET)
+		text_add_duration(&duration, status->completion_time - status->start_time);
 	summary_create(job, status, arena, &summary);
 	const char *const changes[] = {
 		arena_format(arena, "MUSTER_JOB_NAME=%s", job->name),
 		arena_format(arena, "MUSTER_STATE=%s", summary.state),
 		arena_format(arena, "MUSTER_EXIT_CODE=%d", status->exit_code),
-		arena_format(arena, "MUSTER_DURATION=%s", duration),
+		arena_format(arena, "MUSTER_DURATION=%s", text_of(&duration)),
 		arena_format(arena, "MUSTER_MESSAGE=%s", summary.message),
 		arena_format(arena, "MUSTER_ERROR=%s",
 			     failure && failure->exception ? failure->exception : ""),

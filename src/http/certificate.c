@@ -132,17 +132,6 @@ int certificate_ensure(const char *certificate_file, const char *key_file, struc
 
 /* The pin. */
 
-static X509 *read_certificate(const char *bytes, size_t len)
-{
-	BIO *pem = BIO_new_mem_buf(bytes, (int) len);
-
-	must(pem != NULL);
-	X509 *certificate = PEM_read_bio_X509(pem, NULL, NULL, NULL);
-
-	BIO_free(pem);
-	return certificate;
-}
-
 static char *pin_of(const X509 *certificate)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH], *key = NULL;
@@ -165,8 +154,12 @@ int certificate_pin(const char *certificate_file, char **ret_pin, struct err *er
 
 	if (rc < 0)
 		return rc;
-	X509 *certificate = read_certificate(bytes, len);
+	BIO *pem = BIO_new_mem_buf(bytes, (int) len);
 
+	must(pem != NULL);
+	X509 *certificate = PEM_read_bio_X509(pem, NULL, NULL, NULL);
+
+	BIO_free(pem);
 	if (!certificate)
 		return err_set(err, ERR_INVALID, "'%s' has no certificate (expected PEM)",
 			       certificate_file);

@@ -34,17 +34,6 @@ struct header_value {
 	int n_headers; /* with that name; 0: none, and no value */
 };
 
-static size_t value_length(const char *value)
-{
-	size_t len = strcspn(value, "\n");
-
-	if (len > 0 && value[len - 1] == '\r')
-		len--;
-	while (len > 0 && (value[len - 1] == ' ' || value[len - 1] == '\t'))
-		len--;
-	return len;
-}
-
 /* As evhttp reads it: the first of that name, and a space before the colon is part of the name. */
 static struct header_value find_header(const char *head, const char *name)
 {
@@ -56,7 +45,11 @@ static struct header_value find_header(const char *head, const char *name)
 		if (strncasecmp(line, name, len) != 0 || line[len] != ':' || found.n_headers++)
 			continue;
 		found.bytes = line + len + 1 + strspn(line + len + 1, " ");
-		found.len = value_length(found.bytes);
+		found.len = strcspn(found.bytes, "\n");
+		if (found.len > 0 && found.bytes[found.len - 1] == '\r')
+			found.len--;
+		while (found.len > 0 && strchr(" \t", found.bytes[found.len - 1]))
+			found.len--;
 	}
 	return found;
 }

@@ -491,15 +491,6 @@ static void set_wants(struct websocket *websocket)
 	http_connection_want(websocket->connection, wants_read, wants_write);
 }
 
-static void notify_websocket_room(struct websocket *websocket)
-{
-	if (!websocket->was_full || !websocket_has_room(websocket))
-		return;
-	websocket->was_full = false;
-	if (websocket->request.on_room)
-		websocket->request.on_room(websocket->request.data);
-}
-
 /* Does everything that is possible now. */
 static void on_websocket_ready(void *data)
 {
@@ -510,8 +501,12 @@ static void on_websocket_ready(void *data)
 	websocket->is_in_turn = true;
 	bool is_over = advance_websocket(websocket);
 
-	if (!is_over && !websocket->is_cancelled)
-		notify_websocket_room(websocket);
+	if (!is_over && !websocket->is_cancelled && websocket->was_full &&
+	    websocket_has_room(websocket)) {
+		websocket->was_full = false;
+		if (websocket->request.on_room)
+			websocket->request.on_room(websocket->request.data);
+	}
 	websocket->is_in_turn = false;
 	if (websocket->is_cancelled)
 		websocket_free(websocket);

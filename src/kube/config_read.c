@@ -265,45 +265,26 @@ static int refuse_choice(const struct reading *reading, const char *context, str
 		       tried);
 }
 
-static void use_cluster(struct reading *reading, const struct kube_config_entry *context)
+static void use_context(struct reading *reading, const struct kube_config_entry *context)
 {
 	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, "cluster");
 	struct kube_config_entry entry;
 
-	find_kubeconfig_entry(reading, KUBE_CONFIG_CLUSTERS, name, &entry);
-	config->cluster.name = name;
-	if (!name)
+	config->namespace_name = namespace_for(reading, kube_config_text(context, "namespace"));
+	config->cluster.name = kube_config_text(context, "cluster");
+	find_kubeconfig_entry(reading, KUBE_CONFIG_CLUSTERS, config->cluster.name, &entry);
+	if (!config->cluster.name)
 		kube_config_refuse(context, NULL, "it names no cluster");
 	else if (!entry.file)
 		kube_config_refuse(context, "cluster", "no kubeconfig defines this cluster");
 	else
 		kube_config_resolve_cluster(&entry, &config->cluster);
-}
-
-static void use_user(struct reading *reading, const struct kube_config_entry *context)
-{
-	struct kube_config *config = reading->config;
-	const char *name = kube_config_text(context, "user");
-	struct kube_config_entry entry;
-
-	if (!name)
-		return; /* no user: anonymous */
-	config->user.name = name;
-	find_kubeconfig_entry(reading, KUBE_CONFIG_USERS, name, &entry);
+	config->user.name = kube_config_text(context, "user"); /* NULL: anonymous */
+	find_kubeconfig_entry(reading, KUBE_CONFIG_USERS, config->user.name, &entry);
 	if (entry.file)
 		kube_config_resolve_user(&entry, &config->user);
-	else
+	else if (config->user.name)
 		kube_config_refuse(context, "user", "no kubeconfig defines this user");
-}
-
-static void use_context(struct reading *reading, const struct kube_config_entry *context)
-{
-	struct kube_config *config = reading->config;
-
-	config->namespace_name = namespace_for(reading, kube_config_text(context, "namespace"));
-	use_cluster(reading, context);
-	use_user(reading, context);
 	/* Without TLS client-go never sends a credential (client_config.go, ClientConfig). */
 	if (config->cluster.server && !kube_server_is_secure(config->cluster.server))
 		config->user = (struct kube_user){.name = config->user.name, .as = config->user.as};

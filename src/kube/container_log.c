@@ -156,15 +156,6 @@ static void log_seen_add(struct log_seen *seen, log_stamp stamp, uint64_t hash)
 	run->count++;
 }
 
-/* Whether the last lines of both are the same. */
-static bool log_seen_is_same_place(const struct log_seen *a, const struct log_seen *b)
-{
-	const struct log_run *run_a = &a->runs[a->last], *run_b = &b->runs[b->last];
-
-	return run_a->stamp == run_b->stamp && run_a->count == run_b->count &&
-	       run_a->hash == run_b->hash;
-}
-
 /* The earliest and latest stamp of the last lines and the open one; LOG_STAMP_NONE: none. */
 static void find_known_stamps(const struct log_lines *lines, log_stamp *ret_earliest,
 			      log_stamp *ret_latest)
@@ -253,7 +244,11 @@ static void begin_text(struct log_lines *lines, log_stamp stamp)
 static void end_known_line(struct log_lines *lines)
 {
 	log_seen_add(&lines->again, lines->stamp, lines->hash);
-	if (!lines->is_behind_seen && log_seen_is_same_place(&lines->again, &lines->seen)) {
+	const struct log_run *again = &lines->again.runs[lines->again.last];
+	const struct log_run *seen = &lines->seen.runs[lines->seen.last];
+
+	if (!lines->is_behind_seen && again->stamp == seen->stamp && again->count == seen->count &&
+	    again->hash == seen->hash) {
 		lines->is_behind_seen = true;
 		lines->is_catching_up = lines->open_len > 0;
 	}

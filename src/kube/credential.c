@@ -8,17 +8,6 @@
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "
 
-/* A line end would split the header in two. */
-static int check_token(const char *token, struct err *err)
-{
-	for (const char *at = token; *at; at++)
-		if ((unsigned char) *at < ' ' || *at == '\x7f')
-			return err_set(
-				err, ERR_INVALID,
-				"its token contains a line break or another control character");
-	return 0;
-}
-
 static int read_token_file(const char *path, char **ret_token, struct err *err)
 {
 	char *bytes CLEANUP(mem_free_secret) = NULL;
@@ -51,11 +40,16 @@ static int read_user_token(const struct kube_user *user, char **ret_token, struc
 		token = mem_copy_text(user->token);
 		rc = 0;
 	}
-	if (token && rc == 0)
-		rc = check_token(token, err);
-	if (rc == 0)
-		*ret_token = TAKE(token);
-	return rc;
+	if (rc < 0)
+		return rc;
+	/* A line end would split the header in two. */
+	for (const char *at = token; at && *at; at++)
+		if ((unsigned char) *at < ' ' || *at == '\x7f')
+			return err_set(
+				err, ERR_INVALID,
+				"its token contains a line break or another control character");
+	*ret_token = TAKE(token);
+	return 0;
 }
 
 static int read_pem(const char *text, const char *path, char **ret_pem, struct err *err)

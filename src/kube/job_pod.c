@@ -99,28 +99,22 @@ static bool is_start_error(const char *reason)
 	return text_equals(reason, "StartError") || text_equals(reason, "ContainerCannotRun");
 }
 
-/* "Completed" and "Error" add nothing to the code. */
-static void read_reason_of_end(const struct json *terminated, struct job_pod *pod)
+static void read_terminated(const struct json *terminated, struct job_pod *pod)
 {
 	const char *reason = pod_text_of(terminated, "reason");
 	const char *message = pod_text_of(terminated, "message");
 
+	read_exit_code(terminated, &pod->seen);
+	pod->seen.phase = pod->seen.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+	pod->seen.started_at = time_at(terminated, "startedAt");
+	pod->seen.ended_at = time_at(terminated, "finishedAt");
 	if (is_start_error(reason)) {
 		pod->seen.exit_code = -1; /* the run-time's code, not the program's */
 		pod->seen.started_at = MSEC_UNSET;
 		set_reason(pod, FAILURE_START_FAILED, message);
 	} else if (reason && !text_equals(reason, "Completed") && !text_equals(reason, "Error")) {
-		set_reason(pod, reason, message);
+		set_reason(pod, reason, message); /* those add nothing to the code */
 	}
-}
-
-static void read_terminated(const struct json *terminated, struct job_pod *pod)
-{
-	read_exit_code(terminated, &pod->seen);
-	pod->seen.phase = pod->seen.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
-	pod->seen.started_at = time_at(terminated, "startedAt");
-	pod->seen.ended_at = time_at(terminated, "finishedAt");
-	read_reason_of_end(terminated, pod);
 }
 
 /* The registry's message does not always name the image. */
@@ -197,36 +191,31 @@ static void read_ends_in_place(const struct json *container, struct job_pod *pod
 	};
 }
 
-/* A container other than the training container has failed, and with it the Pod. */
-static void read_failed_sidecar(const struct json *list, struct job_pod *pod)
-{
-	for (size_t i = 0; i < json_count(list); i++) {
-		const struct json *container = json_at(list, i);
-		const struct json *ended = json_get_path(container, "state", "terminated", NULL);
-
-		if (json_as_integer(json_get(ended, "exitCode"), 0) == 0)
-			continue;
-		pod->seen.exit_code = -1;
-		read_exit_code(ended, &pod->seen);
-		pod->seen.reason = FAILURE_SIDECAR_FAILED;
-		pod->seen.message =
-			arena_format(pod->arena, "container '%s' exited with code %d",
-				     pod_text_of(container, "name"),
-				     (int) json_as_integer(json_get(ended, "exitCode"), 0));
-		return;
-	}
-}
-
-/* A replica of a TFJob has failed when its Pod has. */
+/* A replica of a TFJob has failed when its Pod has, with a container other than the training
+ * container. */
 static void read_end_of_pod(const struct json *object, struct job_pod *pod)
 {
 	const struct json *status = json_get(object, "status");
+	const struct json *list = json_get(status, "containerStatuses");
 
 	if (pod->seen.phase != OBSERVED_SUCCEEDED || phase_of(status) != OBSERVED_FAILED ||
 	    !pod_labels_are_of_tfjob(json_get(object, "metadata")))
 		return;
 	pod->seen.phase = OBSERVED_FAILED;
-	read_failed_sidecar(json_get(status, "containerStatuses"), pod);
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *container = json_at(list, i);
+		const struct json *ended = json_get_path(container, "state", "terminated", NULL);
+		int exit_code = (int) json_as_integer(json_get(ended, "exitCode"), 0);
+
+		if (exit_code == 0)
+			continue;
+		pod->seen.exit_code = -1;
+		read_exit_code(ended, &pod->seen);
+		pod->seen.reason = FAILURE_SIDECAR_FAILED;
+		pod->seen.message = arena_format(pod->arena, "container '%s' exited with code %d",
+						 pod_text_of(container, "name"), exit_code);
+		return;
+	}
 }
 
 static void read_container(const struct json *object, struct job_pod *pod)

@@ -134,17 +134,6 @@ static void begin_call(struct lease_keeper *keeper)
 	}
 }
 
-static void cancel_overdue_lease_call(struct lease_keeper *keeper)
-{
-	struct err err = {0};
-
-	if (!lease_is_call_overdue(&keeper->lease, loop_monotonic_now()))
-		return;
-	kube_call_cancel(TAKE(keeper->call));
-	err_set(&err, ERR_UNREACHABLE, "the cluster does not respond");
-	handle_lease_call_failed(keeper, &err);
-}
-
 static void finish_lease_keeping(struct lease_keeper *keeper)
 {
 	keeper->is_done = true;
@@ -155,13 +144,18 @@ static void finish_lease_keeping(struct lease_keeper *keeper)
 static void on_lease_keeper_timer(void *data)
 {
 	struct lease_keeper *keeper = data;
+	struct err err = {0};
 
 	if (keeper->is_ending) { /* the last request has had its time */
 		kube_call_cancel(TAKE(keeper->call));
 		finish_lease_keeping(keeper);
 		return;
 	}
-	cancel_overdue_lease_call(keeper);
+	if (lease_is_call_overdue(&keeper->lease, loop_monotonic_now())) {
+		kube_call_cancel(TAKE(keeper->call));
+		err_set(&err, ERR_UNREACHABLE, "the cluster does not respond");
+		handle_lease_call_failed(keeper, &err);
+	}
 	begin_call(keeper);
 	loop_timer_arm(keeper->timer, lease_wake_at(&keeper->lease, loop_monotonic_now()));
 	enum lease_standing standing = lease_keeper_standing(keeper);

@@ -122,26 +122,21 @@ static void apply_mirrored_object(struct kube_mirror *mirror, const struct json 
 		store_mirrored_object(mirror, name, object);
 }
 
-/* Drops the objects missing from the list that just ended. */
-static void drop_unseen(struct kube_mirror *mirror)
+static void end_list(struct kube_mirror *mirror, const char *version)
 {
 	const struct mirror_entry *next;
 
+	/* Drops the objects missing from the list that just ended. */
 	for (const struct mirror_entry *entry = TAILQ_FIRST(&mirror->table.entries); entry;
 	     entry = next) {
-		char *name CLEANUP(mem_free_text) = NULL;
+		bool is_seen = entry->seen == mirror->list_number;
+		/* For the callbacks. */
+		char *name CLEANUP(mem_free_text) = is_seen ? NULL : mem_copy_text(entry->name);
 
 		next = TAILQ_NEXT(entry, link);
-		if (entry->seen == mirror->list_number)
-			continue;
-		name = mem_copy_text(entry->name); /* for the callbacks */
-		drop(mirror, name);
+		if (name)
+			drop(mirror, name);
 	}
-}
-
-static void end_list(struct kube_mirror *mirror, const char *version)
-{
-	drop_unseen(mirror);
 	log_debug("%s of namespace %s are cached up to version %s",
 		  mirror->settings.resource->plural,
 		  mirror->namespace_name ? mirror->namespace_name : "-", version);

@@ -354,9 +354,11 @@ static void check_tf_config(const struct job *job, struct faults *faults)
 			  job_replica_count(job), len, LIMIT_VARIABLE);
 }
 
-static void check_document_size(const struct job *job, struct faults *faults)
+bool objects_check(const struct job *job, struct faults *faults)
 {
 	struct text text CLEANUP(text_done) = {0};
+	size_t n_before = faults->count;
+	bool are_names_good = objects_check_names(job, faults);
 
 	json_add_compact(&text, job->document);
 	if (text.len > DOCUMENT_MAX)
@@ -364,15 +366,6 @@ static void check_document_size(const struct job *job, struct faults *faults)
 			  "Too long: the job has %zu bytes: must have at most %d on Kubernetes, "
 			  "where one ConfigMap takes it and what is remembered of its replicas",
 			  text.len, DOCUMENT_MAX);
-}
-
-bool objects_check(const struct job *job, struct faults *faults)
-{
-	size_t n_before = faults->count;
-
-	bool are_names_good = objects_check_names(job, faults);
-
-	check_document_size(job, faults);
 	check_tf_config(job, faults);
 	fetch_sidecar_check(job, faults);
 	for (size_t i = 0; i < job->n_roles; i++) {

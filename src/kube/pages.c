@@ -152,33 +152,27 @@ static void end_wait(const struct kube_result *result, void *data)
 	loop_stop(wait->loop);
 }
 
-static int wait_once(struct kube_api *api, const struct kube_request *request, kube_item_fn on_item,
-		     void *data, struct err *err)
-{
-	struct wait wait = {.loop = api->loop};
-	struct kube_pages *pages = kube_pages_new(api, request, on_item, end_wait, data);
-
-	pages->listed_data = &wait;
-	loop_run(api->loop);
-	if (wait.is_over) /* and the pages are freed */
-		return err_copy(err, &wait.err);
-	kube_pages_cancel(pages);
-	return err_set(err, ERR_UNREACHABLE, "canceled a list request to the cluster");
-}
-
 int kube_pages_wait(struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
 {
-	struct err own = {0};
-	int rc = ERR_CONFLICT;
+	struct wait wait = {.err = {.code = ERR_CONFLICT}};
+	struct kube_pages *pages;
 
-	for (int i = 0; i < LIMIT_LIST_TRIES && rc == ERR_CONFLICT; i++) {
+	for (int i = 0; i < LIMIT_LIST_TRIES && wait.err.code == ERR_CONFLICT; i++) {
+		wait = (struct wait){.loop = api->loop};
 		on_begin(data);
-		rc = wait_once(api, request, on_item, data, &own);
+		pages = kube_pages_new(api, request, on_item, end_wait, data);
+		pages->listed_data = &wait;
+		loop_run(api->loop);
+		if (!wait.is_over) { /* else the pages are freed */
+			kube_pages_cancel(pages);
+			return err_set(err, ERR_UNREACHABLE,
+				       "canceled a list request to the cluster");
+		}
 	}
-	if (rc == ERR_CONFLICT)
+	if (wait.err.code == ERR_CONFLICT)
 		return err_set(err, ERR_UNREACHABLE,
 			       "the API server forgot the list of %s each time it was read: %s",
-			       request->resource->plural, own.text);
-	return err_copy(err, &own);
+			       request->resource->plural, wait.err.text);
+	return err_copy(err, &wait.err);
 }

@@ -88,28 +88,22 @@ bool request_slot_acquire(struct request_slot *slot, struct request_limiter *lim
 	return slot->is_taken;
 }
 
-static struct request_slot *next_of_kind(struct request_limiter *limiter, enum request_kind kind)
-{
-	struct request_line *line = &limiter->lines[kind];
-
-	for (unsigned i = 0; line->n_waiting > 0 && i < REQUEST_QUEUES; i++) {
-		unsigned queue = (line->next_queue + i) % REQUEST_QUEUES;
-
-		if (!line->queues[queue].first || !may_claim_slot(limiter, kind, queue))
-			continue;
-		line->next_queue = queue + 1;
-		return line->queues[queue].first;
-	}
-	return NULL;
-}
-
 static struct request_slot *next_slot_waiter(struct request_limiter *limiter)
 {
-	struct request_slot *slot = NULL;
+	for (int kind = 0; kind < REQUEST_KIND_COUNT; kind++) {
+		struct request_line *line = &limiter->lines[kind];
 
-	for (int kind = 0; kind < REQUEST_KIND_COUNT && !slot; kind++)
-		slot = next_of_kind(limiter, (enum request_kind) kind);
-	return slot;
+		for (unsigned i = 0; line->n_waiting > 0 && i < REQUEST_QUEUES; i++) {
+			unsigned queue = (line->next_queue + i) % REQUEST_QUEUES;
+
+			if (!line->queues[queue].first ||
+			    !may_claim_slot(limiter, (enum request_kind) kind, queue))
+				continue;
+			line->next_queue = queue + 1;
+			return line->queues[queue].first;
+		}
+	}
+	return NULL;
 }
 
 /* A request that gets its slot may release it immediately, and so call this again. */

@@ -54,20 +54,11 @@ static void add_rule(struct text *text, const struct kube_right *rights, const b
 		  text_of(&resources), text_of(&verbs));
 }
 
-static void add_way_out(struct text *text, const struct kube_right *rights, const bool *is_missing,
-			size_t n_rights)
-{
-	for (size_t i = 0; i < n_rights; i++)
-		if (is_missing[i] && rights[i].way_out) {
-			text_addf(text, "; %s", rights[i].way_out);
-			return;
-		}
-}
-
 int kube_rights_refuse(const char *namespace_name, const struct kube_right *rights,
 		       const bool *is_missing, size_t n_rights, struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
+	const char *way_out = NULL;
 	size_t first = 0;
 
 	while (!is_missing[first])
@@ -79,8 +70,10 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 		  "there: ",
 		  kube_verbs[rights[first].verb].word, resource, namespace_name);
 	add_rule(&text, rights, is_missing, n_rights);
-	add_way_out(&text, rights, is_missing, n_rights);
-	return err_set(err, ERR_REFUSED, "%s", text_of(&text));
+	for (size_t i = 0; i < n_rights && !way_out; i++)
+		way_out = is_missing[i] ? rights[i].way_out : NULL;
+	return err_set(err, ERR_REFUSED, "%s%s%s", text_of(&text), way_out ? "; " : "",
+		       way_out ? way_out : "");
 }
 
 static int check_rights_answers(const char *namespace_name, const struct kube_right *rights,

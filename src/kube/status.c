@@ -87,25 +87,19 @@ static void add_rule(struct text *text, const struct kube_request *request,
 		  kube_verbs[request->verb].word);
 }
 
-/* The cluster rejects this login for any request. */
-static int set_unknown(const char *message, struct err *err)
-{
-	bool says_more = *message && !text_equals(message, "Unauthorized");
-
-	return err_set(err, ERR_REFUSED,
-		       "authentication failed (401): the token or client certificate is invalid or "
-		       "has expired%s%.*s",
-		       says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
-}
-
 static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,
 		   const char *reason, const char *message, struct err *err)
 {
 	const char *namespace_name = kube_request_namespace(request, own_namespace);
 	struct text sentence CLEANUP(text_done) = {0};
 
-	if (http_code == 401)
-		return set_unknown(message, err);
+	bool says_more = *message && !text_equals(message, "Unauthorized");
+
+	if (http_code == 401) /* the cluster rejects this login for any request */
+		return err_set(err, ERR_REFUSED,
+			       "authentication failed (401): the token or client certificate is "
+			       "invalid or has expired%s%.*s",
+			       says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
 	text_addf(&sentence, "cannot %s ", kube_verbs[request->verb].word);
 	kube_request_add_object(&sentence, request);
 	if (*namespace_name)

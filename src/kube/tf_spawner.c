@@ -58,15 +58,6 @@ static int add_service(const struct tf_spawner *wanted, const char *name, struct
 	return 0;
 }
 
-/* With the spaces of Python's json.dumps. */
-static void add_spawner_tf_config(const struct tf_spawner *wanted, int index, struct text *text)
-{
-	text_add(text, "{\"cluster\": {\"worker\": [");
-	for (int i = 0; i < wanted->n_workers; i++)
-		text_addf(text, "%s\"worker%d:%d\"", i ? ", " : "", i, wanted->port);
-	text_addf(text, "]}, \"task\": {\"type\": \"worker\", \"index\": %d}}", index);
-}
-
 /* A later variable of its name replaces the value and keeps the position, as in a Python dict. */
 static void set_variable(struct json *container, const char *name, const char *value)
 {
@@ -85,7 +76,11 @@ static void set_environment(const struct tf_spawner *wanted, int index, struct j
 	char *number CLEANUP(mem_free_text) = mem_format("%d", index);
 	char *count CLEANUP(mem_free_text) = mem_format("%d", wanted->n_workers);
 
-	add_spawner_tf_config(wanted, index, &config);
+	/* With the spaces of Python's json.dumps. */
+	text_add(&config, "{\"cluster\": {\"worker\": [");
+	for (int i = 0; i < wanted->n_workers; i++)
+		text_addf(&config, "%s\"worker%d:%d\"", i ? ", " : "", i, wanted->port);
+	text_addf(&config, "]}, \"task\": {\"type\": \"worker\", \"index\": %d}}", index);
 	json_set(container, "env", json_new_array());
 	set_variable(container, "TF_CONFIG", text_of(&config));
 	set_variable(container, "WORKER_NUMBER", number);
@@ -94,23 +89,11 @@ static void set_environment(const struct tf_spawner *wanted, int index, struct j
 		set_variable(container, wanted->env[i].name, wanted->env[i].value);
 }
 
-/* TF-Spawner joined the lines with "&&", which broke loops and comments; -e does not. */
-static struct json *command_new(const char *script)
-{
-	static const char *const words[] = {"/bin/bash", "-e", "-c"};
-	struct json *command = json_new_array();
-	struct text literal CLEANUP(text_done) = {0};
-
-	environment_add_literal(&literal, script);
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		json_append(command, json_new_string(words[i]));
-	json_append(command, json_new_string(text_of(&literal)));
-	return command;
-}
-
 static int add_pod(const struct tf_spawner *wanted, const char *name, int index, struct json *list,
 		   struct err *err)
 {
+	static const char *const words[] = {"/bin/bash", "-e", "-c"};
+	struct text literal CLEANUP(text_done) = {0};
 	struct json *pod = template_new(wanted->pod, pod_template);
 	struct json *container = json_at(json_get_path(pod, "spec", "containers", NULL), 0);
 
@@ -121,8 +104,16 @@ static int add_pod(const struct tf_spawner *wanted, const char *name, int index,
 	json_set_string(json_get_path(pod, "metadata", "labels", NULL), "app", name);
 	json_set_string(container, "image", wanted->image);
 	set_environment(wanted, index, container);
-	if (wanted->command)
-		json_set(container, "command", command_new(wanted->command));
+	if (!wanted->command)
+		return 0;
+	/* TF-Spawner joined the lines with "&&", which broke loops and comments; -e does not. */
+	struct json *command = json_new_array();
+
+	environment_add_literal(&literal, wanted->command);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		json_append(command, json_new_string(words[i]));
+	json_append(command, json_new_string(text_of(&literal)));
+	json_set(container, "command", command);
 	return 0;
 }
 

@@ -197,29 +197,24 @@ static void on_passed(const struct reconciler_outcome *outcome, const struct err
 	operator_arm(job->controller);
 }
 
-static void store_waiting_reason(struct managed_job *job, const struct status *status)
-{
-	struct text sentence CLEANUP(text_done) = {0};
-	const char *reason =
-		status_is_finished(status) ? NULL : waiting_reason_add_first(status, "", &sentence);
-
-	json_free(TAKE(job->waiting));
-	if (reason)
-		job->waiting =
-			json_new_texts("reason", reason, "message", text_of(&sentence), NULL);
-}
-
 static void on_status(const struct job *own, const struct status *status, void *data)
 {
 	struct managed_job *job = data;
 	const char *reason = status->failure ? status->failure->reason : NULL;
+	struct text sentence CLEANUP(text_done) = {0};
 
 	(void) own;
 	if (job->restarts >= 0 && status->restarts > job->restarts)
 		metrics_count_restarts(&job->controller->counts, reason,
 				       status->restarts - job->restarts);
 	job->restarts = status->restarts;
-	store_waiting_reason(job, status);
+	const char *waits_for =
+		status_is_finished(status) ? NULL : waiting_reason_add_first(status, "", &sentence);
+
+	json_free(TAKE(job->waiting));
+	if (waits_for)
+		job->waiting =
+			json_new_texts("reason", waits_for, "message", text_of(&sentence), NULL);
 }
 
 static void on_unread(const struct job *own, const struct err *err, void *data)

@@ -78,18 +78,6 @@ static void secret_failed(struct pod_starter *starter, const struct err *err)
 	report_pod_start_trouble(starter, err);
 }
 
-static struct json *secret_new(const struct pod_starter *starter, const char *text)
-{
-	const struct job *job = starter->settings.job;
-	struct json *object = json_new_texts("apiVersion", "v1", "kind", "Secret", NULL);
-
-	json_set(object, "metadata", tfjob_metadata_new(job, starter->secret_name, job->uid));
-	json_set_string(object, "type", "Opaque");
-	json_set_bool(object, "immutable", true);
-	json_set_string(json_object_at(object, "stringData"), ELASTICDL_SECRET_KEY, text);
-	return object;
-}
-
 /* Another client may have created it meanwhile: then that one is used. */
 static void on_exec_secret_created(const struct kube_result *result, void *data)
 {
@@ -104,11 +92,16 @@ static void on_exec_secret_created(const struct kube_result *result, void *data)
 
 static void make_secret(struct pod_starter *starter)
 {
+	const struct job *job = starter->settings.job;
 	char *secret CLEANUP(mem_free_secret) = random_token();
-	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, secret);
-	const struct kube_request request = {KUBE_CREATE, &kube_secrets,
-					     starter->settings.job->name_space, .body = body};
+	struct json *body CLEANUP(json_cleanup_secret) =
+		json_new_texts("apiVersion", "v1", "kind", "Secret", "type", "Opaque", NULL);
+	const struct kube_request request = {KUBE_CREATE, &kube_secrets, job->name_space,
+					     .body = body};
 
+	json_set(body, "metadata", tfjob_metadata_new(job, starter->secret_name, job->uid));
+	json_set_bool(body, "immutable", true);
+	json_set_string(json_object_at(body, "stringData"), ELASTICDL_SECRET_KEY, secret);
 	kube_call_start(&starter->secret_call, starter->settings.api, &request,
 			on_exec_secret_created, starter);
 }
@@ -352,38 +345,29 @@ static void perform_pod_start_step(struct pod_start *start)
 
 /* The Pods. */
 
-static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
-{
-	return text_equals(pod->owner_uid, starter->settings.job->uid) &&
-	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
-}
-
-static void add_pod_start(struct pod_starter *starter, const struct job_pod *pod)
-{
-	struct pod_start *start = mem_new(sizeof(*start));
-
-	start->starter = starter;
-	start->name = mem_copy_text(pod->name);
-	start->uid = mem_copy_text(pod->uid);
-	start->attempt = pod->seen.attempt;
-	start->n_restarts = pod->n_restarts;
-	mirror_table_put(&starter->starts, pod->name)->kept = start;
-}
-
 /* The name may now be another Pod's, or no Pod's, or the Pod has ended. */
 static void observe_startable_pod(struct pod_starter *starter, const char *name)
 {
 	const struct job_pod *pod = job_follower_pod(starter->seen, name);
 	struct pod_start *start = mirror_table_get(&starter->starts, name);
-	bool is_running = pod && runs(starter, pod);
+	bool is_running = pod && text_equals(pod->owner_uid, starter->settings.job->uid) &&
+			  pod->seen.phase == OBSERVED_RUNNING &&
+			  !observed_was_asked_to_end(&pod->seen);
 
 	if (start && !(is_running && text_equals(pod->uid, start->uid) &&
 		       pod->n_restarts == start->n_restarts)) {
 		mirror_table_drop(&starter->starts, name);
 		start_free(TAKE(start));
 	}
-	if (is_running && !start)
-		add_pod_start(starter, pod);
+	if (!is_running || start)
+		return;
+	start = mem_new(sizeof(*start));
+	start->starter = starter;
+	start->name = mem_copy_text(pod->name);
+	start->uid = mem_copy_text(pod->uid);
+	start->attempt = pod->seen.attempt;
+	start->n_restarts = pod->n_restarts;
+	mirror_table_put(&starter->starts, pod->name)->kept = start;
 }
 
 static void on_slot(void *data)

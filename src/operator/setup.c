@@ -242,18 +242,6 @@ static struct kube_request request_about(enum kube_verb verb, const struct json 
 				     json_get_string(metadata, "name", NULL)};
 }
 
-static int apply_setup_object(struct operator_setup *setup, const struct json *object,
-			      struct err *err)
-{
-	static const struct kube_parameter parameters[] = {
-		{"fieldManager", "muster"}, {"force", "true"}, {0}};
-	struct kube_request request = request_about(KUBE_APPLY, object);
-
-	request.parameters = parameters;
-	request.body = object;
-	return operator_setup_change(setup, &request, "applied", err);
-}
-
 static bool is_setup_object_wanted(const struct json *wanted, const struct kube_resource *resource,
 				   const struct json *object)
 {
@@ -335,11 +323,18 @@ static int wait_for_deployment(struct operator_setup *setup, struct err *err)
 
 int operator_setup_install(struct operator_setup *setup, struct err *err)
 {
+	static const struct kube_parameter parameters[] = {
+		{"fieldManager", "muster"}, {"force", "true"}, {0}};
 	struct json *objects CLEANUP(json_cleanup) = NULL;
 	int rc = deployment_objects(&setup->settings->choice, &objects, err);
 
-	for (size_t i = 0; i < json_count(objects) && rc == 0; i++)
-		rc = apply_setup_object(setup, json_at(objects, i), err);
+	for (size_t i = 0; i < json_count(objects) && rc == 0; i++) {
+		struct kube_request request = request_about(KUBE_APPLY, json_at(objects, i));
+
+		request.parameters = parameters;
+		request.body = json_at(objects, i);
+		rc = operator_setup_change(setup, &request, "applied", err);
+	}
 	if (rc == 0)
 		rc = remove_rights(setup, objects, err);
 	return rc < 0 ? rc : wait_for_deployment(setup, err);

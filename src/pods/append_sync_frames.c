@@ -45,19 +45,6 @@ static int begin_piece(struct append_sync_frames *frames, const struct append_sy
 	return reader->on_piece(rest + strlen("./"), offset, len, reader->data, err);
 }
 
-static int parse_growth_line(struct append_sync_frames *frames,
-			     const struct append_sync_reader *reader, struct err *err)
-{
-	const char *line = text_of(&frames->line);
-	bool is_there = text_equals(line, ".");
-
-	if (!is_there && !text_equals(line, "missing"))
-		return begin_piece(frames, reader, err);
-	text_clear(&frames->line);
-	reader->on_round(is_there, reader->data);
-	return 0;
-}
-
 /* Takes bytes of a line, and its end; returns their number. */
 static int append_growth_line(struct append_sync_frames *frames, const char *bytes, size_t len,
 			      const struct append_sync_reader *reader, size_t *ret_used,
@@ -70,7 +57,15 @@ static int append_growth_line(struct append_sync_frames *frames, const char *byt
 	if (frames->line.len + part > LINE_LIMIT || memchr(bytes, '\0', part))
 		return err_set(err, ERR_INVALID, "the container sent something other than files");
 	text_add_bytes(&frames->line, bytes, part);
-	return end ? parse_growth_line(frames, reader, err) : 0;
+	bool is_there = text_equals(text_of(&frames->line), ".");
+
+	if (!end)
+		return 0;
+	if (!is_there && !text_equals(text_of(&frames->line), "missing"))
+		return begin_piece(frames, reader, err);
+	text_clear(&frames->line);
+	reader->on_round(is_there, reader->data);
+	return 0;
 }
 
 int append_sync_frames_read(struct append_sync_frames *frames, const char *bytes, size_t len,

@@ -59,16 +59,6 @@ static int read_exit_code(const struct json *status, int *ret_exit_code, struct 
 	return err_set(err, ERR_INVALID, "the server did not report the exit code of the command");
 }
 
-static int read_exec_failure(const struct json *status, int *ret_exit_code, struct err *err)
-{
-	const char *reason = json_get_string(status, "reason", "");
-
-	if (text_equals(reason, "NonZeroExitCode"))
-		return read_exit_code(status, ret_exit_code, err);
-	return err_set(err, ERR_REFUSED, "the command did not finish: %s",
-		       json_get_string(status, "message", reason));
-}
-
 int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, struct err *err)
 {
 	struct json *status CLEANUP(json_cleanup) = NULL;
@@ -83,9 +73,14 @@ int kube_channels_end(const struct kube_channels *channels, int *ret_exit_code, 
 		return rc;
 	}
 	const char *word = json_get_string(status, "status", "");
+	const char *reason = json_get_string(status, "reason", "");
+	bool has_failed = text_equals(word, "Failure");
 
-	if (text_equals(word, "Failure"))
-		return read_exec_failure(status, ret_exit_code, err);
+	if (has_failed && text_equals(reason, "NonZeroExitCode"))
+		return read_exit_code(status, ret_exit_code, err);
+	if (has_failed)
+		return err_set(err, ERR_REFUSED, "the command did not finish: %s",
+			       json_get_string(status, "message", reason));
 	if (!text_equals(word, "Success"))
 		return err_set(err, ERR_INVALID,
 			       "the status of the command is neither Success nor Failure");

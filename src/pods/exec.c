@@ -82,29 +82,19 @@ static void on_exec_websocket_room(void *data)
 		exec->request.on_room(exec->request.data);
 }
 
-/* A complete Status counts, however the connection ended. */
-static int evaluate_exec_end(const struct kube_exec *exec, const struct err *lost,
-			     int *ret_exit_code, struct err *err)
-{
-	if (exec->err.code) {
-		*err = exec->err;
-		return err->code;
-	}
-	if (lost && !exec->channels.status.len) {
-		*err = *lost;
-		return err->code;
-	}
-	return kube_channels_end(&exec->channels, ret_exit_code, err);
-}
-
 static void end_exec(const struct kube_result *result, void *data)
 {
 	struct kube_exec *exec = data;
 	struct err err = {0};
 	int exit_code = -1;
-	int rc = evaluate_exec_end(exec, result->err, &exit_code, &err);
 
-	exec->request.on_end(exit_code, rc ? &err : NULL, exec->request.data);
+	if (exec->err.code)
+		err = exec->err;
+	else if (result->err && !exec->channels.status.len)
+		err = *result->err;
+	else /* a complete Status counts, however the connection ended */
+		(void) !kube_channels_end(&exec->channels, &exit_code, &err);
+	exec->request.on_end(exit_code, err.code ? &err : NULL, exec->request.data);
 	kube_exec_cancel(exec);
 }
 

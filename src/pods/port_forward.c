@@ -104,16 +104,6 @@ static void set_reading(struct kube_port_forward *forward)
 	loop_watch_enable(forward->readable, is_taken && !forward->has_client_ended);
 }
 
-static void handle_client_end(struct kube_port_forward *forward)
-{
-	forward->has_client_ended = true;
-	set_reading(forward);
-	if (forward->call)
-		arm_timer(forward);
-	else if (!sink_is_waiting(forward->sink))
-		finish_port_forward(forward);
-}
-
 static void on_forward_client_readable(void *data)
 {
 	struct kube_port_forward *forward = data;
@@ -125,7 +115,12 @@ static void on_forward_client_readable(void *data)
 	if (len < 0) {
 		finish_silently(forward);
 	} else if (len == 0) {
-		handle_client_end(forward);
+		forward->has_client_ended = true;
+		set_reading(forward);
+		if (forward->call)
+			arm_timer(forward);
+		else if (!sink_is_waiting(forward->sink))
+			finish_port_forward(forward);
 	} else if (forward->call) {
 		message[0] = KUBE_PORT_DATA;
 		websocket_send(forward->websocket, message, (size_t) len + 1);

@@ -18,31 +18,26 @@ static void free_script(struct kube_script *script)
 	free(script);
 }
 
-/* A long line is no answer of our scripts: it is cut. */
-static void parse_script_answer(struct kube_script *script, const char *bytes, size_t len)
-{
-	const char *end = memchr(bytes, '\n', len);
-	size_t line = end ? (size_t) (end - bytes) : len;
-	size_t room = ANSWER_LIMIT - script->answer.len;
-
-	text_add_bytes(&script->answer, bytes, line < room ? line : room);
-	script->has_answered = end;
-	if (end)
-		script->request.on_answer(text_of(&script->answer), end + 1, len - line - 1,
-					  script->request.data);
-}
-
 static void on_script_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
 {
 	struct kube_script *script = data;
 	size_t room = COMPLAINTS_LIMIT - script->complaints.len;
+	size_t answer_room = ANSWER_LIMIT - script->answer.len;
+	const char *end = memchr(bytes, '\n', len);
+	size_t line = end ? (size_t) (end - bytes) : len;
 
-	if (channel != KUBE_CHANNEL_OUTPUT)
+	if (channel != KUBE_CHANNEL_OUTPUT) {
 		text_add_bytes(&script->complaints, bytes, len < room ? len : room);
-	else if (!script->has_answered)
-		parse_script_answer(script, bytes, len);
-	else if (script->request.on_bytes)
+	} else if (!script->has_answered) {
+		/* A long line is no answer of our scripts: it is cut. */
+		text_add_bytes(&script->answer, bytes, line < answer_room ? line : answer_room);
+		script->has_answered = end;
+		if (end)
+			script->request.on_answer(text_of(&script->answer), end + 1, len - line - 1,
+						  script->request.data);
+	} else if (script->request.on_bytes) {
 		script->request.on_bytes(bytes, len, script->request.data);
+	}
 }
 
 static void on_script_room(void *data)
@@ -67,16 +62,6 @@ static enum err_code script_err_code_of(int exit_code)
 	}
 }
 
-/* Lines become one sentence. */
-static void join_lines(struct text *complaints)
-{
-	while (complaints->len && complaints->bytes[complaints->len - 1] == '\n')
-		complaints->bytes[--complaints->len] = '\0';
-	for (size_t i = 0; i < complaints->len; i++)
-		if (complaints->bytes[i] == '\n')
-			complaints->bytes[i] = ';';
-}
-
 static int check_script_result(const struct kube_script *script, int exit_code,
 			       const struct err *lost, struct err *err)
 {
@@ -97,9 +82,14 @@ static int check_script_result(const struct kube_script *script, int exit_code,
 static void on_script_exec_end(int exit_code, const struct err *lost, void *data)
 {
 	struct kube_script *script = data;
+	struct text *complaints = &script->complaints;
 	struct err err = {0};
 
-	join_lines(&script->complaints);
+	/* Lines become one sentence. */
+	while (complaints->len && complaints->bytes[complaints->len - 1] == '\n')
+		text_shorten(complaints, complaints->len - 1);
+	for (char *feed = complaints->bytes; feed && (feed = strchr(feed, '\n'));)
+		*feed = ';';
 	int rc = check_script_result(script, exit_code, lost, &err);
 
 	script->exec = NULL;

@@ -39,23 +39,7 @@ static int count_replicas(const struct status *status, const char *role, enum re
 	return count;
 }
 
-/* `labels` are a job's, "namespace=…,job=…", here and below. */
-static void write_replicas(const struct job *job, const char *labels, const struct status *status,
-			   struct text *text)
-{
-	add_metric_header(text, "muster_job_replicas", "gauge",
-			  "Replicas of the job, by role and state.");
-	for (size_t i = 0; i < job->n_roles; i++) {
-		const char *role = job->roles[i].name;
-
-		for (int state = 0; state < REPLICA_STATE_COUNT; state++)
-			text_addf(text, "muster_job_replicas{%s,role=\"%s\",state=\"%s\"} %d\n",
-				  labels, role, replica_state_words[state],
-				  count_replicas(status, role, (enum replica_state) state));
-	}
-}
-
-/* `labels` may be empty. */
+/* `labels` are a job's, "namespace=…,job=…", or empty. */
 static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
 	const char *comma = *labels ? "," : "";
@@ -79,7 +63,16 @@ void metrics_write(const struct job *job, const struct status *status,
 	char *labels CLEANUP(mem_free_text) =
 		mem_format("namespace=\"%s\",job=\"%s\"", job->name_space, job->name);
 
-	write_replicas(job, labels, status, text);
+	add_metric_header(text, "muster_job_replicas", "gauge",
+			  "Replicas of the job, by role and state.");
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const char *role = job->roles[i].name;
+
+		for (int state = 0; state < REPLICA_STATE_COUNT; state++)
+			text_addf(text, "muster_job_replicas{%s,role=\"%s\",state=\"%s\"} %d\n",
+				  labels, role, replica_state_words[state],
+				  count_replicas(status, role, (enum replica_state) state));
+	}
 	add_metric_header(text, "muster_job_restarts_total", "counter",
 			  "Restarts after failures: of the whole job, or of one of its replicas.");
 	text_addf(text, "muster_job_restarts_total{%s} %d\n", labels, status->restarts);
@@ -166,21 +159,16 @@ static void write_counter(const struct metrics_jobs *jobs, int event, struct tex
 			  jobs->namespaces.all[i].counts[event]);
 }
 
-static void write_reasons(const struct metrics_jobs *jobs, struct text *text)
-{
-	add_metric_header(text, "muster_operator_restarts_total", "counter",
-			  "Restarts after failures, by the reason of the failure.");
-	for (size_t i = 0; i < jobs->reasons.count; i++)
-		text_addf(text, "muster_operator_restarts_total{reason=\"%s\"} %" PRId64 "\n",
-			  jobs->reasons.all[i].name, jobs->reasons.all[i].counts[0]);
-}
-
 void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
 			const struct metrics_passes *passes, struct text *text)
 {
 	for (int event = 0; event < METRICS_JOB_EVENTS; event++)
 		write_counter(jobs, event, text);
-	write_reasons(jobs, text);
+	add_metric_header(text, "muster_operator_restarts_total", "counter",
+			  "Restarts after failures, by the reason of the failure.");
+	for (size_t i = 0; i < jobs->reasons.count; i++)
+		text_addf(text, "muster_operator_restarts_total{reason=\"%s\"} %" PRId64 "\n",
+			  jobs->reasons.all[i].name, jobs->reasons.all[i].counts[0]);
 	add_metric_header(text, "muster_operator_jobs", "gauge", "TFJobs in the operator's cache.");
 	text_addf(text, "muster_operator_jobs %zu\n", now->n_jobs);
 	add_metric_header(text, "muster_operator_queue_length", "gauge",

@@ -258,15 +258,6 @@ static bool is_foreign(const struct json *condition)
 	return type && name_find_word(condition_type_words, CONDITION_COUNT, type) < 0;
 }
 
-static void add_foreign_conditions(struct json *conditions, const char *text)
-{
-	struct json *foreign CLEANUP(json_cleanup) = NULL;
-
-	if (text && json_read(text, strlen(text), &foreign, NULL) == 0)
-		for (size_t i = 0; i < json_count(foreign); i++)
-			json_append(conditions, json_ref(json_at(foreign, i)));
-}
-
 /* Divides the list: the text of the foreign ones in the arena, or NULL, and the others. */
 static struct json *own_conditions(const struct json *list, struct arena *arena,
 				   const char **ret_foreign)
@@ -297,10 +288,13 @@ static void drop_replica(struct json *object, const struct failure *failure)
 
 struct json *status_write(const struct status *status)
 {
-	struct json *object = json_new_object();
+	struct json *object = json_new_object(), *foreign CLEANUP(json_cleanup) = NULL;
+	const char *text = status->foreign_conditions;
 
 	fields_write(object, status_fields, status);
-	add_foreign_conditions(json_get(object, "conditions"), status->foreign_conditions);
+	if (text && json_read(text, strlen(text), &foreign, NULL) == 0)
+		for (size_t i = 0; i < json_count(foreign); i++)
+			json_append(json_get(object, "conditions"), json_ref(json_at(foreign, i)));
 	drop_replica(json_get(object, "failure"), status->failure);
 	return object;
 }
