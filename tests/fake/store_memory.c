@@ -27,9 +27,6 @@ struct memory_store {
 	struct memory_claim *claims;
 	size_t n_claims;
 	size_t claims_capacity;
-	struct claim_waiter *queue; /* its kind is that of GPUs, the only one with a queue */
-	size_t n_queued;
-	size_t queue_capacity;
 	int64_t last_version; /* of all records together, so that none comes twice */
 };
 
@@ -87,26 +84,6 @@ static void replace(char **text, const char *changed)
 	*text = mem_copy_text(changed);
 }
 
-static size_t place_in_queue(const struct memory_store *store, const char *owner_uid)
-{
-	size_t place = 0;
-
-	while (place < store->n_queued && !text_equals(store->queue[place].owner_uid, owner_uid))
-		place++;
-	return place;
-}
-
-static void leave_queue(struct memory_store *store, const char *owner_uid)
-{
-	size_t place = place_in_queue(store, owner_uid);
-
-	if (place == store->n_queued)
-		return;
-	free(store->queue[place].owner_uid);
-	memmove(&store->queue[place], &store->queue[place + 1],
-		(--store->n_queued - place) * sizeof(*store->queue));
-}
-
 static void drop_claims(struct memory_store *store, const char *kind, const char *owner_uid)
 {
 	size_t kept = 0;
@@ -123,8 +100,6 @@ static void drop_claims(struct memory_store *store, const char *kind, const char
 		}
 	}
 	store->n_claims = kept;
-	if (!kind || text_equals(kind, "gpu"))
-		leave_queue(store, owner_uid);
 }
 
 static int memory_change(struct store *base, const char *name, int64_t version,
@@ -242,10 +217,6 @@ static int memory_hold(struct claims *base, const char *kind, const char *owner_
 			    !text_equals(store->claims[i].owner_uid, owner_uid))
 				return err_set(err, ERR_CONFLICT, "%s %d is held by another job",
 					       kind, numbers[k]);
-	size_t place = place_in_queue(store, owner_uid);
-
-	for (size_t i = 0; place < store->n_queued && i < place; i++)
-		store->queue[i].n_passed++;
 	drop_claims(store, kind, owner_uid);
 	for (size_t k = 0; k < count; k++)
 		add_claim(store, kind, owner_uid, numbers[k]);
@@ -297,44 +268,6 @@ static int memory_release(struct claims *base, const char *kind, const char *own
 	return 0;
 }
 
-static int memory_enqueue(struct claims *base, const char *kind, const char *owner_uid,
-			  size_t count, uint64_t usable, struct err *err)
-{
-	struct memory_store *store = of_claims(base);
-	size_t place = place_in_queue(store, owner_uid);
-
-	(void) kind;
-	(void) err;
-	mem_grow(&store->queue, &store->queue_capacity, store->n_queued, sizeof(*store->queue));
-	if (place == store->n_queued)
-		store->queue[store->n_queued++] =
-			(struct claim_waiter){.owner_uid = mem_copy_text(owner_uid)};
-	store->queue[place].count = count;
-	store->queue[place].usable = usable;
-	return 0;
-}
-
-static int memory_list_queue(struct claims *base, const char *kind, struct claim_queue *ret_queue,
-			     struct err *err)
-{
-	const struct memory_store *store = of_claims(base);
-
-	(void) kind;
-	(void) err;
-	*ret_queue = (struct claim_queue){
-		.list = mem_new_array(store->n_queued + 1, sizeof(*ret_queue->list)),
-		.count = store->n_queued,
-	};
-	for (size_t i = 0; i < store->n_queued; i++) {
-		struct claim_waiter *waiter = &ret_queue->list[i];
-
-		*waiter = store->queue[i];
-		waiter->owner_uid = mem_copy_text(waiter->owner_uid);
-		waiter->job_name = mem_copy_text(name_of(store, waiter->owner_uid));
-	}
-	return 0;
-}
-
 static void memory_free(struct store *base)
 {
 	struct memory_store *store = of(base);
@@ -345,9 +278,6 @@ static void memory_free(struct store *base)
 		free(store->claims[i].kind);
 		free(store->claims[i].owner_uid);
 	}
-	for (size_t i = 0; i < store->n_queued; i++)
-		free(store->queue[i].owner_uid);
-	free(store->queue);
 	free(store->records);
 	free(store->claims);
 	free(store);
@@ -368,8 +298,6 @@ static const struct claims_functions claims_functions = {
 	.hold = memory_hold,
 	.list = memory_list_claims,
 	.release = memory_release,
-	.enqueue = memory_enqueue,
-	.list_queue = memory_list_queue,
 };
 
 struct store *store_memory_new(void)

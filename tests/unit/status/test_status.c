@@ -296,7 +296,7 @@ TEST(a_wrong_field_is_named)
 		 "status.replicas[0].signal: expected a whole number from 0 to 127"},
 		{"{\"replicaStatuses\":{\"PS\":{},\"Worker\":{\"active\":-1}}}",
 		 "status.replicaStatuses[1].active: expected a whole number from 0 to 10000"},
-		{"{\"conditions\":[{},{},{},{},{},{},{}]}",
+		{"{\"conditions\":[{},{},{},{},{},{},{},{}]}",
 		 "status.conditions: expected a shorter list"},
 		{"{\"failure\":{}}", "status.failure.reason: expected text"},
 		{"{\"failure\":{\"reason\":\"r\",\"livedMilliseconds\":-1}}",

@@ -456,6 +456,8 @@ static void all_kinds_are_released_at_once(void **state)
 	claim_list_done(&claims);
 }
 
+/* SQLite alone. */
+
 static void enqueue(struct store *store, const char *uid, size_t count)
 {
 	assert_int_equal(store->claims->functions->enqueue(store->claims, "gpu", uid, count,
@@ -520,8 +522,6 @@ static void who_ends_or_is_removed_leaves_the_queue(void **state)
 	assert_int_equal(store->functions->remove(store, "b", "uid-b", NULL), 0);
 	assert_queue(store, "");
 }
-
-/* SQLite alone. */
 
 static void the_file_is_for_this_user_alone_and_keeps_what_was_written(void **state)
 {
@@ -668,11 +668,6 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 		cmocka_unit_test_setup_teardown(held_numbers_are_exactly_those_that_were_named,    \
 						make, remove_all),                                 \
 		cmocka_unit_test_setup_teardown(all_kinds_are_released_at_once, make, remove_all), \
-		cmocka_unit_test_setup_teardown(                                                   \
-			a_queue_has_the_first_comer_first_and_counts_who_passed, make,             \
-			remove_all),                                                               \
-		cmocka_unit_test_setup_teardown(who_ends_or_is_removed_leaves_the_queue, make,     \
-						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(removing_a_job_releases_its_numbers, make,         \
 						remove_all)
 
@@ -684,6 +679,11 @@ int main(void)
 	const struct CMUnitTest retrying_tests[] = {TESTS_OF(make_retrying)};
 	const struct CMUnitTest sqlite_tests[] = {
 		TESTS_OF(make_sqlite),
+		cmocka_unit_test_setup_teardown(
+			a_queue_has_the_first_comer_first_and_counts_who_passed, make_sqlite,
+			remove_all),
+		cmocka_unit_test_setup_teardown(who_ends_or_is_removed_leaves_the_queue,
+						make_sqlite, remove_all),
 		FILE_TEST(the_file_is_for_this_user_alone_and_keeps_what_was_written),
 		FILE_TEST(twenty_processes_make_and_write_one_store_at_once),
 		FILE_TEST(a_damaged_file_is_named_with_what_to_do),
