@@ -108,7 +108,7 @@ static int delete_run(const struct options *options)
 	bool is_limited =
 		option_text(options, "older-than") || option_number(options, "keep", -1) >= 0;
 
-	lookup_take_whole_names(lookup);
+	lookup_take_names(lookup, LOOKUP_WHOLE);
 	if (is_all_finished == (options_n_arguments(options) > 0))
 		return output_fail_with(
 			EXIT_USAGE,

@@ -55,6 +55,8 @@ static int first_round(const struct options *options, struct arena *arena, const
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs = {0};
+
+	lookup_take_names(lookup, LOOKUP_UNGENERATED);
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++) {

@@ -182,10 +182,10 @@ static bool add_awaited_job(struct lookup *lookup, const char *option, const cha
 static bool find_awaited_jobs(const struct options *options, const char *option,
 			      struct arena *arena, const char **ret_names)
 {
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct text names CLEANUP(text_done) = {0};
 	size_t count;
 	const char *const *values = option_list(options, option, &count);
+	struct lookup *lookup CLEANUP(lookup_cleanup) = count ? lookup_new(options) : NULL;
+	struct text names CLEANUP(text_done) = {0};
 	bool are_found = true;
 
 	for (size_t i = 0; i < count; i++) {

@@ -101,6 +101,7 @@ static int scale_run(const struct options *options)
 	struct found_job found;
 	const char *const *arguments = options_arguments(options);
 
+	lookup_take_names(lookup, LOOKUP_UNGENERATED);
 	if (lookup_job(lookup, arguments[0], &found, &err) ||
 	    scale(&found, arguments + 1, options_n_arguments(options) - 1, &err))
 		return output_fail(&err);

@@ -94,6 +94,8 @@ static int stop_run(const struct options *options)
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs = {0};
+
+	lookup_take_names(lookup, LOOKUP_UNGENERATED);
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	if (options_n_arguments(options) == 0) {

@@ -7,6 +7,8 @@ static int suspend_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs = {0};
+
+	lookup_take_names(lookup, LOOKUP_UNGENERATED);
 	int exit_code = lookup_jobs(lookup, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++) {

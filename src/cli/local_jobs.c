@@ -64,9 +64,18 @@ void local_jobs_close(struct client **client)
  * part. */
 #define WORD_MAX (DNS_LABEL_MAX - 12 - 1 - N_RANDOM_CHARACTERS)
 
+static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+
+bool job_name_is_generated(const char *name, const char *beginning)
+{
+	const char *rest = text_starts_with(name, beginning) ? name + strlen(beginning) : "";
+
+	rest += *rest == '-';
+	return strlen(rest) == N_RANDOM_CHARACTERS && strspn(rest, alphabet) == N_RANDOM_CHARACTERS;
+}
+
 char *job_name_generate(const char *beginning)
 {
-	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
 	unsigned char bytes[N_RANDOM_CHARACTERS];
 	char suffix[N_RANDOM_CHARACTERS + 1] = "";
 

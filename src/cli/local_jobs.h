@@ -34,3 +34,5 @@ char *job_name_choose_of_id(const struct options *options, const char *id,
 			    const char *place) MUST_USE;
 /* The prefix and five random characters, as generateName makes them. Caller frees. */
 char *job_name_generate(const char *beginning) MUST_USE;
+/* Whether it can have made this name, with or without a dash after the beginning. */
+bool job_name_is_generated(const char *name, const char *beginning);

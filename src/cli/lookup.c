@@ -37,7 +37,7 @@ struct lookup {
 	struct kube_config *config; /* of the selected cluster; the same */
 	struct way *ways;
 	bool has_warned; /* about the config's unsafe settings */
-	bool is_exact; /* prefixes of names are rejected */
+	enum lookup_names names;
 };
 
 /* Clients. */
@@ -84,9 +84,9 @@ void lookup_cleanup(struct lookup **lookup)
 	lookup_free(*lookup);
 }
 
-void lookup_take_whole_names(struct lookup *lookup)
+void lookup_take_names(struct lookup *lookup, enum lookup_names names)
 {
-	lookup->is_exact = true;
+	lookup->names = names;
 }
 
 char *lookup_choice(const struct options *options, bool is_on_cluster)
@@ -213,11 +213,13 @@ struct begun {
 };
 
 static void find_begun(const struct found_job *sought, const struct client_row *rows, size_t count,
-		       struct begun *ret_begun)
+		       enum lookup_names names, struct begun *ret_begun)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i].namespace_name != !sought->namespace_name ||
-		    !text_starts_with(rows[i].name, sought->name))
+		    (names == LOOKUP_UNGENERATED
+			     ? !job_name_is_generated(rows[i].name, sought->name)
+			     : !text_starts_with(rows[i].name, sought->name)))
 			continue;
 		ret_begun->count++;
 		ret_begun->n_running += !rows[i].is_finished;
@@ -264,7 +266,7 @@ static int refuse_name(const struct lookup *lookup, const struct found_job *soug
 		is_on_cluster ? mem_format("%s in %s", neither, place) : mem_copy_text("");
 	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, is_on_cluster);
 
-	if (nearest)
+	if (nearest && begun->count < 2)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
 			       sought->name, where, nearest);
 	if (begun->count > 0)
@@ -293,8 +295,8 @@ static int match_job_prefix(struct lookup *lookup, struct found_job *sought, con
 	struct begun begun = {0};
 
 	if (rc == 0)
-		find_begun(sought, rows, count, &begun);
-	if (begun.count > 0 && begun.n_running <= 1 && !lookup->is_exact) {
+		find_begun(sought, rows, count, lookup->names, &begun);
+	if (begun.count > 0 && begun.n_running <= 1 && lookup->names != LOOKUP_WHOLE) {
 		rc = 0;
 		if (begun.count == 1)
 			output_print_message("job %s", begun.name);

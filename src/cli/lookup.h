@@ -74,8 +74,14 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
  * names several. */
 int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found,
 			    struct err *err) MUST_USE;
-/* From now on prefixes are rejected: no job with a longer name must be deleted. */
-void lookup_take_whole_names(struct lookup *lookup);
+/* How much of a name may be missing. */
+enum lookup_names {
+	LOOKUP_PREFIXES, /* anything */
+	LOOKUP_UNGENERATED, /* only the characters that muster chose (job_name_generate): `stop
+			       exp-1` must not stop exp-10, when exp-1 is gone */
+	LOOKUP_WHOLE, /* nothing: no other job must be deleted */
+};
+void lookup_take_names(struct lookup *lookup, enum lookup_names names);
 
 struct found_jobs {
 	struct found_job *list;

@@ -158,7 +158,7 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 	struct found_job job;
 	struct err err = {0};
 
-	lookup_take_whole_names(lookup);
+	lookup_take_names(lookup, LOOKUP_WHOLE);
 	int rc = lookup_job(lookup, argument, &job, &err);
 
 	if (rc == 0)

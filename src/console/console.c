@@ -152,6 +152,7 @@ static int make_view(struct console *console, const struct console_settings *con
 		.only = console->settings.style.only,
 		.n_only = console->settings.style.n_only,
 		.streams = &console->settings.style.streams,
+		.bars_every = console->settings.bars_every,
 	};
 
 	console->view = log_view_new(&settings);

@@ -28,6 +28,7 @@ struct console_style {
 };
 
 struct console_settings {
+	msec bars_every; /* as in console/log_view.h */
 	struct loop *loop;
 	const char *log_folder; /* of this job; borrowed */
 	struct unsaved_output *unsaved_output; /* output that its logs could not take; NULL: another

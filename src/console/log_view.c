@@ -10,6 +10,7 @@
 /* A terminal shows an unfinished line when nothing was added to it for this time. */
 #define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
 
+#define BARS_EVERY (30 * MSEC_PER_SECOND)
 #define MOST_BYTES_OF_ROW 2048
 #define N_OUTLETS 2
 
@@ -24,6 +25,8 @@ struct log_view {
 	loop_fn on_shown;
 	void *data;
 	struct text bars;
+	instant bars_at; /* when they are due as lines; INSTANT_UNSET: there is no news */
+	msec bars_until; /* the time of the last byte of those that were shown */
 	size_t n_lines;
 	struct log_name last; /* of which the last `n_last` lines were */
 	size_t n_last;
@@ -34,6 +37,8 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 	struct log_view *view = mem_new(sizeof(*view));
 
 	view->settings = *settings;
+	if (view->settings.bars_every == 0)
+		view->settings.bars_every = BARS_EVERY;
 	view->outlets[0] = view->outlets[1] = settings->outlet;
 	if (settings->error_outlet.screen)
 		view->outlets[1] = settings->error_outlet;
@@ -235,6 +240,51 @@ static bool set_bars(struct log_view *view)
 	return comes_later;
 }
 
+static void add_bar_lines(struct log_view *view, const struct log_line *open)
+{
+	const struct log_outlet *outlet = &view->outlets[open->name->is_stderr];
+	struct text *text = screen_begin(outlet->screen);
+	const char *end = open->bytes + open->len;
+	struct log_line line = *open;
+
+	for (const char *at = open->bytes; at;) {
+		const char *line_feed = memchr(at, '\n', (size_t) (end - at));
+
+		line.bytes = at;
+		line.len = (size_t) ((line_feed ? line_feed : end) - at);
+		line_format_add(outlet->format, &line, text);
+		at = line_feed ? line_feed + 1 : NULL;
+	}
+}
+
+/* Shows the bars that have moved since the last time as lines, if they are due. */
+static void show_bar_lines(struct log_view *view, instant now)
+{
+	struct log_replica replica;
+	msec until = view->bars_until;
+	bool has_moved = false;
+
+	if (!instant_is_set(view->bars_at))
+		view->bars_at = instant_add(now, view->settings.bars_every);
+	if (instant_is_before(now, view->bars_at))
+		return;
+	for (size_t i = 0; log_reader_replica(view->settings.take_reader, i, &replica); i++) {
+		struct log_line *open = &replica.open_line;
+
+		if (!replica.has_open_line || !open->is_bar || open->time <= view->bars_until ||
+		    !is_log_wanted(view, &replica.name))
+			continue;
+		open->name = &replica.name;
+		add_bar_lines(view, open);
+		until = msec_max(until, open->time);
+		has_moved = true;
+	}
+	view->bars_until = until;
+	view->bars_at = has_moved ? instant_add(now, view->settings.bars_every) : INSTANT_UNSET;
+	if (has_moved)
+		view->n_last = 0; /* of the last lines, not all stand together any more */
+}
+
 /* One poll of the logs: lines, then bars, then the time of the next poll without news. */
 void log_view_show(void *data)
 {
@@ -250,6 +300,8 @@ void log_view_show(void *data)
 		has_more = show_lines(view);
 		if (screen_is_live(main_screen(view)))
 			comes_later = set_bars(view);
+		else
+			show_bar_lines(view, loop_monotonic_now());
 		screen_begin(main_screen(view));
 		end_screens(view);
 	}
@@ -266,4 +318,6 @@ void log_view_show(void *data)
 	else if (view->is_finishing && view->on_shown &&
 		 (!is_any_screen_waiting(view) || log_view_is_gone(view)))
 		loop_defer(view->settings.loop, TAKE(view->on_shown), view->data);
+	else if (instant_is_set(view->bars_at))
+		arm_log_view_timer(view, view->bars_at);
 }

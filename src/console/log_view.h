@@ -1,6 +1,6 @@
 /* Shows the lines of a log reader on a screen as fast as the screen accepts them, and on a terminal
- * the replicas' progress bars below them. Lines of a separate stderr may have a screen of their
- * own.
+ * the replicas' progress bars below them. Elsewhere, a bar is a line from time to time. Lines of a
+ * separate stderr may have a screen of their own.
  *
  * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is kept
  * in memory for it. There is a short pause between two polls, so that much output costs few system
@@ -30,6 +30,8 @@ struct log_view_settings {
 	const struct log_name *only; /* only lines of these replicas; borrowed … */
 	size_t n_only; /* … 0: all of them */
 	const struct streams *streams; /* only lines that they show; borrowed; NULL: all */
+	msec bars_every; /* where there is no terminal: between two lines of a bar; 0: the default
+			    of 30 s */
 	struct screen *attempts_screen; /* reports the start of another attempt; NULL: not
 					   reported */
 };

@@ -211,8 +211,8 @@ static bool waits_for_jobs(struct local_queue *queue, const struct job *job)
 		const struct awaited_job *awaited = &queue->awaited[i];
 
 		if (waits_for_job(queue, awaited, job, &queue->details))
-			text_addf(&queue->text, "%s'%s'", n_left++ ? ", " : "the end of job ",
-				  awaited->name);
+			text_addf(&queue->text, "%sjob '%s' to %s", n_left++ ? ", " : "",
+				  awaited->name, awaited->must_succeed ? "succeed" : "end");
 		if (queue->details.len) {
 			queue->observed.vain = text_of(&queue->details);
 			return true;

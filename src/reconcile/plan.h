@@ -139,7 +139,7 @@ struct observed_world {
 
 /* What a job has to wait for before it starts. */
 struct observed_queue {
-	const char *awaited; /* "2 GPUs", "the end of job 'prepare'" */
+	const char *awaited; /* "2 GPUs", "job 'prepare' to succeed" */
 	const char *details; /* why it does not have it yet; "" */
 	const char *vain; /* why it can never start; NULL: it can */
 };

@@ -113,8 +113,8 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 
 void job_describe_own_identity(const struct job *job, struct text *text)
 {
-	static const char *const names[] = {"TF_CONFIG",  "MASTER_ADDR", "RANK",
-					    "LOCAL_RANK", "WORLD_SIZE",  "JAX_PROCESS_ID"};
+	static const char *const names[] = {"TF_CONFIG", "RANK", "LOCAL_RANK", "WORLD_SIZE",
+					    "JAX_PROCESS_ID"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names) && job_replica_count(job) > 1; i++) {
 		struct text roles CLEANUP(text_done) = {0};

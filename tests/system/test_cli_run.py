@@ -337,7 +337,7 @@ def test_a_tf_config_of_the_jobs_own_is_warned_of(muster):
     done = muster("run", "--dry-run", "-w", 2, "--env", "TF_CONFIG={}", "--", "true", code=0)
     assert ("muster: warning: the job sets TF_CONFIG (worker) itself, which overrides muster's: its replicas all get "
             "the same value, and none learns which one it is\n") in done.stderr
-    assert "sets MASTER_ADDR (worker), RANK (worker) itself" in muster(
+    assert "sets RANK (worker) itself" in muster(
         "run", "--dry-run", "-w", 2, "-e", "RANK=0", "-e", "MASTER_ADDR=h", "--", "true", code=0).stderr
     assert "itself" not in muster("run", "--dry-run", "-e", "RANK=0", "--", "true", code=0).stderr
     assert "TF_CONFIG" not in muster("run", "--dry-run", "-w", 2, "--", "true", code=0).stderr

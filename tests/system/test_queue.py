@@ -202,8 +202,8 @@ def test_a_job_follows_others(muster):
     muster("run", "-d", "--name", "first-1", "--", "sh", "-c", "until [ -e go ]; do sleep 0.05; done; echo 1 >>order", code=0)
     queue(muster, "second", "--after", "first", program=("sh", "-c", "echo 2 >>order"))
     queue(muster, "third", "--after", "first-1,second", program=("sh", "-c", "echo 3 >>order"))
-    assert rows(muster)["second"] == ("Queued", "waits for the end of job 'first-1'")
-    assert rows(muster)["third"] == ("Queued", "waits for the end of job 'first-1', 'second'")
+    assert rows(muster)["second"] == ("Queued", "waits for job 'first-1' to succeed")
+    assert rows(muster)["third"] == ("Queued", "waits for job 'first-1' to succeed, job 'second' to succeed")
     (muster.folder / "go").touch()
     muster("wait", "third", code=0)
     assert (muster.folder / "order").read_text() == "1\n2\n3\n"
@@ -250,7 +250,7 @@ def test_a_file_can_say_it(machine):
     assert 'muster/wait-for-gpu: "true"' in text and "muster/after-any: a" in text
     (muster.folder / "job.yaml").write_text(text)
     muster("run", "-d", "-f", "job.yaml", code=0)
-    assert rows(muster)["b"] == ("Queued", "waits for the end of job 'a'")
+    assert rows(muster)["b"] == ("Queued", "waits for job 'a' to end")
     muster("stop", "--grace", 0, "a", code=0)
     muster("wait", "b", code=0)
     (muster.folder / "job.yaml").write_text(text.replace('"true"', '"yes"'))

@@ -49,8 +49,19 @@ def test_the_beginning_of_a_name_will_do_where_one_job_has_it(muster, two):
     done = muster("logs", "digits-o", code=0)
     assert (done.stdout, done.stderr) == ("worker-0 | old\n", "muster: job digits-old\n")
     assert "Name:       digits-new" in muster("status", "digits-n", code=0).stdout
-    muster("stop", "--grace", "0", "local/digits-n", code=0)
-    assert muster.job("digits-new")["status"]["replicas"][0]["state"] == "Stopped"
+    assert "job 'digits-n' not found; did you mean 'digits-new'?" in muster("stop", "local/digits-n", code=1).stderr
+    assert muster.job("digits-new")["status"]["replicas"][0]["state"] == "Running"
+
+
+def test_what_changes_a_job_needs_all_that_its_user_chose(muster):
+    """Nobody who stops exp-1, which is gone, means exp-10."""
+    muster.detach("--name", "exp-10", *FOREVER)
+    for command in (["stop", "exp-1"], ["stop", "--now", "exp"], ["suspend", "exp-1"], ["resume", "exp-1"], ["scale", "exp-1", "worker=2"]):
+        assert "job 'exp" in muster(*command, code=1).stderr
+    assert muster.job("exp-10")["status"]["replicas"][0]["state"] in ("Starting", "Running")
+    name = muster("run", "-d", "--", "sleep", "1000", code=0).stdout.strip()
+    assert muster("stop", "--grace", "0", "sleep", code=0).stderr.startswith(f"muster: job {name}\n")
+    assert "Name:       exp-10" in muster("status", "exp", code=0).stdout
 
 
 def test_a_whole_name_wins_and_a_beginning_means_the_one_that_runs(muster, two):

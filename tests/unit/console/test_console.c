@@ -31,6 +31,7 @@ struct fixture {
 	int master_fd; /* of the terminal; -1 without */
 	struct text shown; /* on the terminal */
 	bool is_drained;
+	msec bars_every;
 };
 
 static int set_up(void **state)
@@ -79,6 +80,7 @@ static void begin(struct fixture *fixture)
 		.lines_fd = fixture->lines_fd,
 		.chatter_fd = fixture->chatter_fd,
 		.style = {.color = "auto"},
+		.bars_every = fixture->bars_every,
 	};
 
 	assert_int_equal(console_new(&settings, &job, &fixture->console, NULL), 0);
@@ -191,6 +193,41 @@ FIXTURE_TEST(lines_have_names_and_the_summary_comes_last)
 		    "worker-0  | hello\nworker-0  | no end\n"
 		    "worker-1  | \x1b[31mraw\x1b[0m \xff\nworker-1  | 100%\n");
 	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
+}
+
+/* The bar moves again and again. */
+static void wait_for_line(struct fixture *fixture, const char *bar, const char *expected)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/lines", fixture->folder);
+	instant until = loop_instant_after(LIMIT_MSEC);
+
+	for (bool is_there = false; !is_there;) {
+		char *bytes CLEANUP(mem_free_text) = file_read_text(path);
+
+		is_there = bytes && strstr(bytes, expected);
+		if (loop_has_come(until))
+			fail_msg("lines: %s", bytes);
+		print(fixture, 0, bar);
+		loop_run_ready(fixture->loop);
+	}
+}
+
+/* Who reads a file sees that the job works, and not each of a thousand steps. */
+FIXTURE_TEST(a_bar_in_a_file_is_a_line_from_time_to_time)
+{
+	fixture->bars_every = 1;
+	begin_on_files(fixture);
+	print(fixture, 0, "9%");
+	print(fixture, 1, "Password: ");
+	wait_for_line(fixture, "\r10%", "worker-0  | 10%\n");
+	wait_for_line(fixture, "\r20%", "worker-0  | 20%\n");
+	print(fixture, 0, "\r100%\n");
+	finish(fixture);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/lines", fixture->folder);
+	char *lines CLEANUP(mem_free_text) = file_read_text(path);
+
+	assert_string_equal(strstr(lines, "worker-1"),
+			    "worker-1  | Password: \nworker-0  | 100%\n");
 }
 
 FIXTURE_TEST(chatter_to_the_same_file_keeps_its_place)

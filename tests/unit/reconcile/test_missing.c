@@ -54,14 +54,14 @@ static const char *only_note(const struct scene *scene)
 SCENE_TEST(nothing_is_done_for_a_job_in_a_queue)
 {
 	const struct observed_queue for_gpus = {.awaited = "2 GPUs", .details = "job 'a' holds 0"};
-	const struct observed_queue for_job = {.awaited = "the end of job 'a'", .details = ""};
+	const struct observed_queue for_job = {.awaited = "job 'a' to end", .details = ""};
 
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
 	scene->job.active_deadline = 5 * MSEC_PER_SECOND;
 	scene->observed.queue = &for_job;
 	scene_decide(scene);
 	assert_int_equal(scene->plan.n_actions, 0);
-	assert_string_equal(only_note(scene), "job 'j' waits for the end of job 'a'");
+	assert_string_equal(only_note(scene), "job 'j' waits for job 'a' to end");
 	scene->now += 10 * MSEC_PER_SECOND;
 	scene->observed.queue = &for_gpus;
 	scene_decide(scene);
