@@ -191,22 +191,32 @@ static bool show_lines(struct log_view *view)
 	return has_more;
 }
 
+/* The first row of an unfinished line, or the one after `row`. False: that was the last. */
+static bool next_row(const struct log_line *open, struct log_line *row)
+{
+	const char *end = open->bytes + open->len;
+	const char *at = row->bytes ? row->bytes + row->len + 1 : open->bytes;
+
+	if (at > end)
+		return false;
+	const char *line_feed = memchr(at, '\n', (size_t) (end - at));
+
+	*row = *open;
+	row->bytes = at;
+	row->len = (size_t) ((line_feed ? line_feed : end) - at);
+	return true;
+}
+
 /* Adds the rows of a replica, but not more than `most`; returns how many. */
 static int add_rows(struct log_view *view, const struct log_line *open, int most, bool follows)
 {
-	struct log_line row = *open;
-	const char *end = open->bytes + open->len;
+	struct log_line row = {0};
 	int n_rows = 0;
 
-	for (const char *at = open->bytes; at && n_rows < most; n_rows++) {
-		const char *line_feed = memchr(at, '\n', (size_t) (end - at));
-
-		row.bytes = at;
-		row.len = (size_t) ((line_feed ? line_feed : end) - at);
+	for (; n_rows < most && next_row(open, &row); n_rows++) {
 		if (follows || n_rows > 0)
 			text_add_char(&view->bars, '\n');
 		line_format_add_row(view->outlets[0].format, &row, MOST_BYTES_OF_ROW, &view->bars);
-		at = line_feed ? line_feed + 1 : NULL;
 	}
 	return n_rows;
 }
@@ -244,17 +254,10 @@ static void add_bar_lines(struct log_view *view, const struct log_line *open)
 {
 	const struct log_outlet *outlet = &view->outlets[open->name->is_stderr];
 	struct text *text = screen_begin(outlet->screen);
-	const char *end = open->bytes + open->len;
-	struct log_line line = *open;
+	struct log_line row = {0};
 
-	for (const char *at = open->bytes; at;) {
-		const char *line_feed = memchr(at, '\n', (size_t) (end - at));
-
-		line.bytes = at;
-		line.len = (size_t) ((line_feed ? line_feed : end) - at);
-		line_format_add(outlet->format, &line, text);
-		at = line_feed ? line_feed + 1 : NULL;
-	}
+	while (next_row(open, &row))
+		line_format_add(outlet->format, &row, text);
 }
 
 /* Shows the bars that have moved since the last time as lines, if they are due. */

@@ -244,6 +244,7 @@ struct local {
 	struct local_ports ports;
 	struct local_gpus gpus;
 	struct local_queue queue;
+	bool gives_back; /* GPUs, since the last observation: those that wait look after it */
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
@@ -318,6 +319,10 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 	(void) err;
 	if (told.len)
 		local->settings.on_trouble(text_of(&told), local->settings.data);
+	/* Once for all replicas that a pass has ended. */
+	if (local->gives_back)
+		local_queue_wake(local->settings.store, local->settings.state_folder);
+	local->gives_back = false;
 	set_local_job_identity(local, job);
 	apply_clock_step(local);
 	observed.clock_step = local->clock_step;
@@ -563,11 +568,9 @@ static int local_publish(struct local *local, const struct job *job, const struc
 
 static int local_unpublish(struct local *local, const struct action *action, struct err *err)
 {
-	bool has_gpus = local->gpus.deal.count > 0;
+	local->gives_back |= local->gpus.deal.count > 0;
 	int rc = local_gpus_release(&local->gpus, local->uid, action->role, action->index, err);
 
-	if (has_gpus)
-		local_queue_wake(local->settings.store, local->settings.state_folder);
 	return rc < 0 ? rc
 		      : local_ports_unpublish(&local->ports, local->uid, action->role,
 					      action->index, err);

@@ -30,15 +30,6 @@ static uint64_t bit(size_t number)
 	return (uint64_t) 1 << number % NUMBERS;
 }
 
-static uint64_t lowest(uint64_t set, size_t count)
-{
-	uint64_t taken = 0;
-
-	for (; count > 0 && set; count--, set &= set - 1)
-		taken |= set & -set;
-	return taken;
-}
-
 bool queue_admits(const struct claim_queue *queue, const char *uid, uint64_t free, bool *ret_ahead)
 {
 	for (size_t i = 0; i < queue->count; i++) {
@@ -49,7 +40,7 @@ bool queue_admits(const struct claim_queue *queue, const char *uid, uint64_t fre
 		if (text_equals(waiter->owner_uid, uid))
 			return is_enough;
 		if (is_enough)
-			usable = lowest(usable, waiter->count);
+			usable = gpus_take_lowest(&usable, waiter->count);
 		else if (waiter->n_passed < QUEUE_PASSES)
 			usable = 0;
 		free &= ~usable;

@@ -2,19 +2,6 @@
 
 #define HANDS_TOLD 8
 
-static gpu_set remove_lowest_gpus(gpu_set *set, size_t count)
-{
-	gpu_set taken = 0;
-
-	for (; count > 0 && *set; count--) {
-		gpu_set lowest = *set & ~(*set - 1);
-
-		taken |= lowest;
-		*set ^= lowest;
-	}
-	return taken;
-}
-
 /* Requests of a job. */
 
 /* Its own variables choose the GPUs. */
@@ -140,8 +127,8 @@ static gpu_set assign_role_gpus(const struct role *role, const struct gpus *gpus
 	if (role->gpus == JOB_GPUS_ALL)
 		return gpus_all(gpus);
 	if (role->gpus >= 0)
-		return remove_lowest_gpus(free, (size_t) role->gpus);
-	return shares(role) && gpus_count(*free) >= share ? remove_lowest_gpus(free, share) : 0;
+		return gpus_take_lowest(free, (size_t) role->gpus);
+	return shares(role) && gpus_count(*free) >= share ? gpus_take_lowest(free, share) : 0;
 }
 
 static void deal_to_role(const struct role *role, const struct gpus *gpus, gpu_set *free,

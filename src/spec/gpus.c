@@ -159,6 +159,19 @@ gpu_set gpus_all(const struct gpus *gpus)
 	return gpus->count == GPUS_LIMIT ? ~(gpu_set) 0 : one(gpus->count) - 1;
 }
 
+gpu_set gpus_take_lowest(gpu_set *set, size_t count)
+{
+	gpu_set taken = 0;
+
+	for (; count > 0 && *set; count--) {
+		gpu_set lowest = *set & ~(*set - 1);
+
+		taken |= lowest;
+		*set ^= lowest;
+	}
+	return taken;
+}
+
 size_t gpus_count(gpu_set set)
 {
 	size_t count = 0;

@@ -43,6 +43,8 @@ void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena);
 bool gpus_have_mig(const struct gpus *gpus);
 gpu_set gpus_all(const struct gpus *gpus);
 size_t gpus_count(gpu_set set);
+/* Removes the first ones, as many as there are up to `count`, and returns them. */
+gpu_set gpus_take_lowest(gpu_set *set, size_t count);
 /* Adds "0,1", or "none". */
 void gpus_add_names(const struct gpus *gpus, gpu_set set, struct text *text);
 /* Adds all of them: "0,1 NVIDIA A100-SXM4-40GB; 2 Tesla T4". */
