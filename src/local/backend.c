@@ -22,6 +22,7 @@
 #include "logs/reader.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #define FIRST_CHECK_DELAY ((msec) 1)
 #define LAST_CHECK_DELAY MSEC_PER_SECOND
