@@ -407,13 +407,14 @@ static void add_silence(const struct view *view, struct text *text)
 		if (replica->state != REPLICA_RUNNING ||
 		    !output_idle_is_meaningful(view->job, replica->role))
 			continue;
-		silences[count++] = (struct output_idle){
-			.role = replica->role,
-			.index = replica->index,
-			.is_watched = true,
-			.is_told = view->now - life >= OUTPUT_IDLE_FIRST,
-			.patience = view->now - life,
-		};
+		struct output_idle *silence = &silences[count++];
+
+		*silence = (struct output_idle){
+			.role = replica->role, .index = replica->index, .is_watched = true};
+		output_idle_record_start(silence, replica->start_time);
+		output_idle_record_output(silence, view->usage[i].printed_at);
+		silence->patience = view->now - life;
+		silence->is_told = silence->patience >= OUTPUT_IDLE_FIRST;
 	}
 	output_idle_add_lasting(silences, count, &sentence);
 	if (sentence.len == 0)

@@ -366,8 +366,7 @@ static void on_idle_output_timer(void *data)
 		add_to_silence(console, &sentence);
 		console_print(console, text_of(&sentence));
 	}
-	if (is_new)
-		print_silent_exceptions(console);
+	print_silent_exceptions(console);
 	text_clear(&console->output_idle);
 	output_idle_add_lasting(console->silences, console->n_silences, &console->output_idle);
 	add_to_silence(console, &console->output_idle);

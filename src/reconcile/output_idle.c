@@ -1,7 +1,5 @@
 #include "reconcile/output_idle.h"
 
-#include <assert.h>
-
 /* Replicas that fall silent at almost the same time are reported together. */
 #define TOGETHER MSEC_PER_SECOND
 
@@ -18,7 +16,7 @@ static void note_life(struct output_idle *output_idle, msec at)
 
 	if (output_idle->is_told && 2 * gap > patience_of(output_idle))
 		output_idle->patience = 2 * gap;
-	output_idle->is_told = false;
+	output_idle->is_told = output_idle->is_pending = false;
 	output_idle->last_life = at;
 }
 
@@ -27,7 +25,7 @@ void output_idle_record_start(struct output_idle *output_idle, msec at)
 	if (at <= output_idle->start)
 		return;
 	output_idle->start = at;
-	output_idle->has_printed = false;
+	output_idle->has_printed = output_idle->prints_regularly = false;
 	note_life(output_idle, at);
 }
 
@@ -35,6 +33,8 @@ void output_idle_record_output(struct output_idle *output_idle, msec at)
 {
 	if (at != MSEC_UNSET && at >= output_idle->start)
 		output_idle->has_printed = true;
+	if (output_idle->has_printed && at - output_idle->start >= OUTPUT_IDLE_FIRST)
+		output_idle->prints_regularly = true;
 	note_life(output_idle, at);
 }
 
@@ -83,62 +83,78 @@ msec output_idle_wake_at(const struct output_idle *list, size_t count)
 	return wake_at;
 }
 
+/* Whether the job prints, as far as its silent replicas are concerned. */
+static bool is_printing(const struct output_idle *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i].is_watched && list[i].has_printed && !list[i].is_told)
+			return true;
+	return false;
+}
+
 /* Silent replicas, in order. */
 struct silent {
 	const struct output_idle *first, *last;
 	size_t count;
+	msec age; /* all of them have been silent for at least this long */
 };
 
 static void add_silent(struct silent *silent, const struct output_idle *output_idle)
 {
+	msec age = patience_of(output_idle);
+
+	silent->age = silent->count ? msec_min(silent->age, age) : age;
 	if (silent->count++ == 0)
 		silent->first = output_idle;
 	silent->last = output_idle;
 }
 
 /* "worker-0 has printed nothing for 30s" */
-static void add_silence_sentence(const struct silent *silent, msec age, struct text *text)
+static void add_silence_sentence(const struct silent *silent, struct text *text)
 {
+	if (silent->count == 0)
+		return;
 	text_addf(text, "%s-%d", silent->first->role, silent->first->index);
 	if (silent->count == 2)
 		text_addf(text, " and %s-%d", silent->last->role, silent->last->index);
 	else if (silent->count > 2)
 		text_addf(text, " and %zu more", silent->count - 1);
 	text_addf(text, " %s printed nothing for ", silent->count > 1 ? "have" : "has");
-	text_add_duration(text, age);
+	text_add_duration(text, silent->age);
 }
 
 bool output_idle_report(struct output_idle *list, size_t count, msec now, struct text *text)
 {
 	struct silent silent = {0};
+	bool was_printing = is_printing(list, count);
 
-	if (output_idle_wake_at(list, count) > now)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		list[i].is_news = due_at(&list[i]) <= now + TOGETHER;
-		if (!list[i].is_news)
+		if (list[i].is_news || (was_printing && !list[i].prints_regularly))
+			list[i].is_pending = list[i].is_news || list[i].is_told;
+		list[i].is_told |= list[i].is_news;
+	}
+	bool prints = is_printing(list, count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].is_pending || (prints && !list[i].prints_regularly))
 			continue;
-		list[i].is_told = true;
+		list[i].is_pending = false;
 		add_silent(&silent, &list[i]);
 	}
-	assert(silent.first); /* the replica that output_idle_wake_at found due */
-	add_silence_sentence(&silent, patience_of(silent.first), text);
-	return true;
+	add_silence_sentence(&silent, text);
+	return silent.count > 0;
 }
 
 void output_idle_add_lasting(const struct output_idle *list, size_t count, struct text *text)
 {
 	struct silent silent = {0};
-	msec age = MSEC_NEVER; /* all of them have been silent for at least this long */
+	bool prints = is_printing(list, count);
 
-	for (size_t i = 0; i < count; i++) {
-		if (!list[i].is_watched || !list[i].is_told)
-			continue;
-		age = msec_min(age, patience_of(&list[i]));
-		add_silent(&silent, &list[i]);
-	}
-	if (silent.count > 0)
-		add_silence_sentence(&silent, age, text);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].is_watched && list[i].is_told && (!prints || list[i].prints_regularly))
+			add_silent(&silent, &list[i]);
+	add_silence_sentence(&silent, text);
 }
 
 void output_idle_add_cause(const struct output_idle *list, size_t count, const struct job *job,

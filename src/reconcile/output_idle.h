@@ -2,7 +2,8 @@
  * peer, which looks like work.
  *
  * Each silence is reported once. A replica that broke a silence by itself is known to be slow. Its
- * next silence is reported only after twice its longest one. */
+ * next silence is reported only after twice its longest one. A replica that prints only in its first
+ * seconds (often all but rank 0) is reported together with those that print, once they are silent. */
 #pragma once
 
 #include "base/text.h"
@@ -20,10 +21,12 @@ struct output_idle {
 	bool is_watched; /* it runs, and its silence would be meaningful */
 	msec start; /* of its last attempt; MSEC_UNSET: never started */
 	bool has_printed; /* since then */
+	bool prints_regularly; /* also later than OUTPUT_IDLE_FIRST after it */
 	msec last_life; /* its start or its last output */
 	msec patience; /* silence to report after; 0 counts as OUTPUT_IDLE_FIRST */
-	bool is_told;
-	bool is_news; /* set by the last output_idle_report */
+	bool is_told; /* it was found silent */
+	bool is_pending; /* it was, but other replicas print, so this is not yet reported */
+	bool is_news; /* the last output_idle_report found it silent */
 };
 
 /* Record that the replica started or printed at `at` (MSEC_UNSET: never), if that is news. */
@@ -36,7 +39,7 @@ void output_idle_record_output(struct output_idle *output_idle, msec at);
 msec output_idle_report_start(const struct output_idle *list, size_t count, msec now,
 			      struct text *text);
 
-/* Appends one sentence about the newly silent replicas: "worker-1 has printed nothing for 30s",
+/* Appends one sentence about the silent replicas to report: "worker-1 has printed nothing for 30s",
  * "worker-0 and worker-1 have …", "worker-0 and 7 more have …". Returns false if there are none. */
 bool output_idle_report(struct output_idle *list, size_t count, msec now, struct text *text);
 

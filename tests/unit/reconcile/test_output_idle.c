@@ -52,15 +52,42 @@ TEST(a_silence_is_told_after_30_seconds_and_once)
 	struct output_idle list[2];
 
 	set_up_workers(list, 2);
-	output_idle_record_output(&list[0], START + 20 * SECOND);
-	assert_int_equal(output_idle_wake_at(list, 2), START + 30 * SECOND);
-	assert_not_told(list, 2, START + 30 * SECOND - 1);
-	assert_told(list, 2, START + 30 * SECOND, "worker-1 has printed nothing for 30s");
+	output_idle_record_output(&list[0], START + 40 * SECOND);
+	output_idle_record_output(&list[1], START + 30 * SECOND);
+	assert_int_equal(output_idle_wake_at(list, 2), START + 60 * SECOND);
+	assert_not_told(list, 2, START + 59 * SECOND - 1);
+	assert_told(list, 2, START + 60 * SECOND, "worker-1 has printed nothing for 30s");
 	assert_lasting(list, 2, "worker-1 has printed nothing for 30s");
-	assert_int_equal(output_idle_wake_at(list, 2), START + 50 * SECOND);
-	assert_told(list, 2, START + 50 * SECOND, "worker-0 has printed nothing for 30s");
+	assert_int_equal(output_idle_wake_at(list, 2), START + 70 * SECOND);
+	assert_told(list, 2, START + 70 * SECOND, "worker-0 has printed nothing for 30s");
 	assert_int_equal(output_idle_wake_at(list, 2), MSEC_NEVER);
 	assert_not_told(list, 2, START + 5000 * SECOND);
+}
+
+/* Only rank 0 prints: the silence of the others is that of the job. */
+TEST(who_prints_only_at_its_start_is_told_with_those_that_print)
+{
+	struct output_idle list[3];
+
+	set_up_workers(list, 3);
+	output_idle_record_output(&list[0], START + 29 * SECOND);
+	output_idle_record_output(&list[1], START + 10 * SECOND);
+	assert_not_told(list, 3, START + 40 * SECOND);
+	assert_true(list[1].is_news && list[2].is_news); /* an exception of theirs is reported */
+	assert_lasting(list, 3, "");
+	output_idle_record_output(&list[0], START + 50 * SECOND);
+	assert_not_told(list, 3, START + 79 * SECOND - 1);
+	assert_false(list[1].is_news || list[2].is_news);
+	assert_told(list, 3, START + 80 * SECOND,
+		    "worker-0 and 2 more have printed nothing for 30s");
+	assert_lasting(list, 3, "worker-0 and 2 more have printed nothing for 30s");
+	assert_not_told(list, 3, START + 81 * SECOND);
+	output_idle_record_output(&list[0], START + 90 * SECOND);
+	assert_lasting(list, 3, "");
+	assert_told(list, 3, START + 170 * SECOND,
+		    "worker-0 and 2 more have printed nothing for 30s");
+	output_idle_record_start(&list[0], START + 200 * SECOND);
+	assert_lasting(list, 3, "worker-1 and worker-2 have printed nothing for 30s");
 }
 
 TEST(those_that_fall_silent_together_are_told_together)
@@ -79,11 +106,13 @@ TEST(who_printed_again_is_not_among_those_whose_silence_lasts)
 	struct output_idle list[3];
 
 	set_up_workers(list, 3);
-	assert_told(list, 3, START + 30 * SECOND,
+	for (size_t i = 0; i < 3; i++)
+		output_idle_record_output(&list[i], START + 30 * SECOND);
+	assert_told(list, 3, START + 60 * SECOND,
 		    "worker-0 and 2 more have printed nothing for 30s");
-	output_idle_record_output(&list[0], START + 40 * SECOND);
+	output_idle_record_output(&list[0], START + 70 * SECOND);
 	assert_lasting(list, 3, "worker-1 and worker-2 have printed nothing for 30s");
-	assert_told(list, 3, START + 120 * SECOND, "worker-0 has printed nothing for 80s");
+	assert_told(list, 3, START + 150 * SECOND, "worker-0 has printed nothing for 80s");
 	assert_lasting(list, 3, "worker-0 and 2 more have printed nothing for 30s");
 }
 
