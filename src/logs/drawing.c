@@ -9,12 +9,13 @@
 #define MOST_SEQUENCE_BYTES 32
 /* So many line feeds without a move up are no drawing, but ordinary lines. */
 #define MOST_FEEDS 32
-/* How long rows are kept when the cursor was hidden, before the first move up. */
-#define TIME_BEFORE_MOVE MSEC_PER_SECOND
+/* A program that has drawn no frame for so long prints lines. */
+#define TIME_OF_FRAME MSEC_PER_SECOND
 
 struct row {
 	struct text text;
 	msec time; /* of its last change */
+	unsigned frame; /* that drew it last */
 	bool is_returned; /* the cursor is at its beginning: what is drawn next replaces it */
 	bool is_continuation; /* of a row that was broken */
 };
@@ -28,7 +29,9 @@ struct drawing {
 	size_t reach; /* the most rows above the last one that it draws anew */
 	bool has_moved; /* `reach` is known */
 	bool is_hidden; /* the cursor */
-	msec hidden_at;
+	unsigned frame; /* frames that were begun: what is drawn after a move back */
+	bool is_moved_back; /* what is drawn next begins a frame */
+	msec frame_at; /* when the last one began, or the cursor was hidden or shown */
 	msec time; /* of the newest bytes */
 	struct text taken; /* the last row that was taken, or all that are shown */
 };
@@ -123,15 +126,17 @@ static void begin_drawing(struct drawing *drawing)
 	drawing->lifted = 0;
 }
 
+/* A row above the reach may be one that the frame has more than the one before it; the next frame
+ * shows that. */
 static bool can_take(const struct drawing *drawing)
 {
 	size_t above = drawing->n_rows - 1;
 
-	if (drawing->cursor < above || above == 0)
+	if (drawing->cursor < above || above <= drawing->reach)
 		return false;
-	if (drawing->has_moved || !drawing->is_hidden)
-		return above > drawing->reach;
-	return above == MOST_ROWS - 1 || drawing->hidden_at + TIME_BEFORE_MOVE <= drawing->time;
+	return (!drawing->has_moved && !drawing->is_hidden) || above == MOST_ROWS - 1 ||
+	       drawing->rows[0].frame != drawing->frame ||
+	       drawing->frame_at + TIME_OF_FRAME <= drawing->time;
 }
 
 static void forget_reach(struct drawing *drawing)
@@ -144,6 +149,7 @@ static void feed_line(struct drawing *drawing)
 {
 	begin_drawing(drawing);
 	current_row(drawing)->time = drawing->time;
+	current_row(drawing)->frame = drawing->frame;
 	if (++drawing->fed > MOST_FEEDS)
 		forget_reach(drawing);
 	if (++drawing->cursor == drawing->n_rows)
@@ -152,12 +158,26 @@ static void feed_line(struct drawing *drawing)
 		current_row(drawing)->is_returned = true;
 }
 
+/* The cursor is at the beginning of its row. */
+static void return_cursor(struct drawing *drawing)
+{
+	struct row *row = current_row(drawing);
+
+	drawing->is_moved_back |= row->text.len > 0 && !row->is_returned;
+	row->is_returned = true;
+}
+
 /* Returns how many bytes fitted into the row. */
 static size_t draw(struct drawing *drawing, const char *bytes, size_t len)
 {
 	struct row *row = current_row(drawing);
 
 	begin_drawing(drawing);
+	if (drawing->is_moved_back) {
+		drawing->is_moved_back = false;
+		drawing->frame++;
+		drawing->frame_at = drawing->time;
+	}
 	if (row->is_returned)
 		clear_row(row);
 	size_t room = MOST_ROW_BYTES - row->text.len;
@@ -165,6 +185,7 @@ static size_t draw(struct drawing *drawing, const char *bytes, size_t len)
 
 	text_add_bytes(&row->text, bytes, size);
 	row->time = drawing->time;
+	row->frame = drawing->frame;
 	if (row->text.len == MOST_ROW_BYTES) {
 		feed_line(drawing);
 		current_row(drawing)->is_continuation = true;
@@ -178,6 +199,7 @@ static void lift(struct drawing *drawing, size_t count)
 
 	drawing->cursor -= moved;
 	drawing->lifted += count;
+	drawing->is_moved_back = true;
 	current_row(drawing)->is_returned = true;
 	/* It may have drawn rows above before this drawing began. */
 	size_t below = drawing->n_rows - 1 - drawing->cursor;
@@ -218,7 +240,8 @@ static bool apply(struct drawing *drawing, const struct sequence *sequence)
 		current_row(drawing)->is_returned = true;
 		break;
 	case 'G':
-		current_row(drawing)->is_returned |= count == 1;
+		if (count == 1)
+			return_cursor(drawing);
 		break;
 	case 'J':
 	case 'K':
@@ -230,7 +253,7 @@ static bool apply(struct drawing *drawing, const struct sequence *sequence)
 		if (!sequence->is_cursor)
 			return false;
 		drawing->is_hidden = sequence->final == 'l';
-		drawing->hidden_at = drawing->time;
+		drawing->frame_at = drawing->time;
 		forget_reach(drawing);
 		break;
 	default:
@@ -251,7 +274,7 @@ size_t drawing_add(struct drawing *drawing, const char *bytes, size_t len, msec 
 		if (bytes[at] == '\n') {
 			feed_line(drawing);
 		} else if (bytes[at] == '\r') {
-			current_row(drawing)->is_returned = true;
+			return_cursor(drawing);
 		} else if (bytes[at] == DRAWING_ESCAPE &&
 			   read_sequence(bytes + at, len - at, &sequence)) {
 			if (sequence.size == 0)

@@ -4,8 +4,8 @@
  * over when the cursor is shown again and all rows were taken.
  *
  * A program moves up by the number of rows that it draws, so as many rows are kept as it has moved
- * up at most. Before its first move that number is unknown: then rows are kept for a second
- * after the cursor was hidden. */
+ * up at most. A row above these is kept until the next frame shows whether it belongs to the
+ * drawing, or none has begun for a second. */
 #pragma once
 
 #include "logs/line.h"

@@ -73,8 +73,10 @@ DRAWING_TEST(rows_are_drawn_in_place_until_the_cursor_is_shown)
 DRAWING_TEST(a_line_printed_above_the_rows_is_a_line)
 {
 	assert_seen(drawing, HIDE BEGIN "one\ntwo", 0, "[one\ntwo]");
-	assert_seen(drawing, BEGIN UP "message\none\ntwo", 0, "message\n[one\ntwo]");
-	assert_seen(drawing, BEGIN UP "more\nlines\none\ntwo", 0, "more\nlines\n[one\ntwo]");
+	assert_seen(drawing, BEGIN UP "message\none\ntwo", 0, "[message\none\ntwo]");
+	assert_seen(drawing, BEGIN UP "more\nlines\none\ntwo", 0,
+		    "message\n[more\nlines\none\ntwo]");
+	assert_seen(drawing, BEGIN UP "one\ntwo", MSEC_PER_SECOND, "more\nlines\n[one\ntwo]");
 }
 
 DRAWING_TEST(rows_may_become_fewer_and_more)
@@ -82,6 +84,24 @@ DRAWING_TEST(rows_may_become_fewer_and_more)
 	assert_seen(drawing, HIDE "one\ntwo\nthree", 0, "[one\ntwo\nthree]");
 	assert_seen(drawing, BEGIN UP UP "one", 0, "[one]");
 	assert_seen(drawing, BEGIN "one\ntwo\nthree", 0, "[one\ntwo\nthree]");
+}
+
+/* Lightning's bar: a second row when there is more to show, and another bar below for a while. */
+DRAWING_TEST(a_drawing_that_grows_leaves_no_row_of_its_frame_before)
+{
+	assert_seen(drawing, HIDE BEGIN "bar  0%", 0, "[bar  0%]");
+	assert_seen(drawing, BEGIN "bar 50%", 60000, "[bar 50%]");
+	assert_seen(drawing, BEGIN "bar 99%\nval", 90000, "[bar 99%\nval]");
+	assert_seen(drawing, BEGIN UP "bar 99%\nloss 1\nval", 90100, "[bar 99%\nloss 1\nval]");
+	assert_seen(drawing, BEGIN UP UP "bar  0%\nloss 1", 90200, "[bar  0%\nloss 1]");
+	assert_last(drawing, "bar  0%\nloss 1\n");
+}
+
+DRAWING_TEST(lines_printed_without_a_frame_wait_for_a_second)
+{
+	assert_seen(drawing, HIDE BEGIN "one\ntwo" BEGIN UP "one\ntwo\n", START, "[one\ntwo]");
+	assert_seen(drawing, "crash\n", START + 999, "[one\ntwo\ncrash]");
+	assert_seen(drawing, "report\n", START + 1000, "one\ntwo\ncrash\n[report]");
 }
 
 DRAWING_TEST(nested_bars_below_the_cursor_are_rows)
@@ -98,12 +118,13 @@ DRAWING_TEST(a_row_drawn_before_it_began_is_counted)
 	assert_seen(drawing, "\ntwo" BEGIN UP "one 1\ntwo", 0, "[one 1\ntwo]");
 }
 
-DRAWING_TEST(before_the_first_move_rows_wait_for_a_second_after_the_cursor_was_hidden)
+DRAWING_TEST(a_line_above_one_row_is_a_line_when_the_next_frame_begins)
 {
 	assert_seen(drawing, HIDE "spinner\rline\nspinner", START, "[line\nspinner]");
-	assert_seen(drawing, "\rsecond\nspinner", START + 999, "[line\nsecond\nspinner]");
-	assert_seen(drawing, "\rspinner", START + 1000, "line\nsecond\n[spinner]");
-	assert_seen(drawing, "\rready\n", START + 1001, "ready\n[]");
+	assert_seen(drawing, "\rsecond\nspinner", START + 100, "line\n[second\nspinner]");
+	assert_seen(drawing, "\rspinner", START + 200, "second\n[spinner]");
+	assert_seen(drawing, "\rready\n", START + 300, "[ready]");
+	assert_seen(drawing, SHOW, START + 301, "ready\n[]");
 }
 
 DRAWING_TEST(lines_without_a_drawing_are_not_kept)
