@@ -72,7 +72,7 @@ void job_documents_refuse_values(const struct options *options, const char *with
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(options, names[i]))
-			text_addf(faults, "--%s goes with %s\n", names[i], with);
+			text_addf(faults, "--%s: needs %s\n", names[i], with);
 }
 
 static bool append_template(struct job_documents *documents, struct text *faults)

@@ -323,7 +323,8 @@ static bool read_flags(struct job_source *source)
 	};
 	struct err err;
 
-	job_documents_refuse_values(options, "-f and a Template", &source->faults);
+	job_documents_refuse_values(options, "-f with a Template, whose parameter it sets",
+				    &source->faults);
 	if (find_program(source, &program, &err) < 0)
 		text_addf(&source->faults, "%s\n", err.text);
 	else

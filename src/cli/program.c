@@ -197,6 +197,12 @@ int program_find(const char *const *arguments, bool is_module, bool is_program,
 			       "'%s': not a script (expected a .py or .pyz file); to run a "
 			       "program, write -- PROGRAM ARGS",
 			       first);
+	if (is_program && is_script(first) && !strchr(first, '/') && !is_in_path(first) &&
+	    access(first, F_OK) == 0)
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not in PATH; a script goes without '--', a program that is "
+			       "in this directory is ./%s",
+			       first, first);
 	program->command = program_command(NULL, false, arguments);
 	return 0;
 }

@@ -130,6 +130,9 @@ static int check_word(const struct option_row *row, const char *text, struct err
 		return 0;
 	const char *nearest = name_nearest(list, count, text);
 
+	if (count == 1 && row->one_line)
+		return err_set(err, ERR_INVALID, "'%s' is not %s (%s)", text, row->words,
+			       row->one_line);
 	return err_set(err, ERR_INVALID, "'%s' is not one of %s%s%s%s", text, row->words,
 		       nearest ? "; did you mean '" : "", nearest ? nearest : "",
 		       nearest ? "'?" : "");

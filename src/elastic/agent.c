@@ -462,6 +462,8 @@ static int accept_member_answer(struct agent *agent, size_t call,
 	} else {
 		make_news_of_count(agent, answer);
 	}
+	if (agent->n_joined == 0)
+		agent->n_joined = answer->n_joined;
 	return 0;
 }
 
@@ -611,6 +613,22 @@ static void report(struct agent *agent, const struct observed *observed)
 			     loop_monotonic_now());
 }
 
+/* NULL: the verdict says it all. */
+static const char *explain_verdict(const struct agent *agent, enum rendezvous_verdict verdict,
+				   struct arena *arena)
+{
+	const struct member_terms *terms = &agent->request->terms;
+	struct text text CLEANUP(text_done) = {0};
+
+	if (agent->why || verdict != RENDEZVOUS_TIMED_OUT || agent->n_joined == 0)
+		return arena_copy_text(arena, agent->why);
+	text_addf(&text, "only %d of %d machine%s took part for ", agent->n_joined,
+		  count_needed(terms), count_needed(terms) == 1 ? "" : "s");
+	text_add_duration(&text, terms->join_time);
+	text_add(&text, " (limit: --rdzv-conf join_timeout)");
+	return arena_copy_text(arena, text_of(&text));
+}
+
 static void observe_member_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
@@ -630,7 +648,7 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 		.is_over = is_over &&
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
 		.verdict = order->verdict,
-		.why = arena_copy_text(arena, agent->why),
+		.why = explain_verdict(agent, order->verdict, arena),
 		.news = agent->seen_news,
 		.failure = agent->failure.first,
 		.is_failure_news = agent->is_failure_news,

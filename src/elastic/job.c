@@ -407,7 +407,7 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 		.failure_number = job->failure.number,
 	};
 
-	if (told.order.order == RENDEZVOUS_WAIT)
+	if (told.order.order == RENDEZVOUS_WAIT || told.order.verdict == RENDEZVOUS_TIMED_OUT)
 		told.n_joined = (int) rendezvous_count_candidates(job->rendezvous);
 	if (known_failure != job->failure.number)
 		told.failure = job->failure.first;

@@ -54,7 +54,7 @@ struct member_answer {
 	const char *uid;
 	int restarts;
 	struct member_order order;
-	int n_joined; /* for WAIT: members available for a world; 0: not reported */
+	int n_joined; /* for WAIT and TIMED_OUT: members available for a world; 0: not reported */
 	bool has_members;
 	struct world_member *members; /* borrowed texts, by rank */
 	size_t n_members;

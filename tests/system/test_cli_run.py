@@ -317,12 +317,15 @@ def test_torchrun_inside_of_replicas_is_warned_of(muster, tmp_path, words):
 @pytest.mark.parametrize("words, said", [
     (["nb.ipynb"], "'nb.ipynb': not a script; convert the notebook: jupyter nbconvert --to script nb.ipynb"),
     (["LR=2", "train.py"], "'LR=2': not a script; to set a variable: -e LR=2"),
+    (["--", "train.py"], "'train.py' is not in PATH; a script goes without '--', a program that is in this directory is ./train.py"),
+    (["-o", "out.txt", "train.py"], "-o: 'out.txt' is not json (print the TFJob with its final status on stdout"),
     (["--", "python3 train.py"], "program 'python3 train.py' not found; write the program and each argument as a word of its own"),
     (["--", "./crlf.sh"], "'./crlf.sh' names an interpreter in its first line that does not exist (if its lines end with CR LF"),
 ])
 def test_what_is_no_program_says_what_may_be_meant(muster, words, said):
     (muster.folder / "crlf.sh").write_bytes(b"#!/bin/sh\r\necho hello\r\n")
     (muster.folder / "crlf.sh").chmod(0o755)
+    (muster.folder / "train.py").touch()
     done = muster("run", *words)
     assert done.returncode in (2, 127) and said in done.stderr
 

@@ -168,9 +168,9 @@ def test_a_template_without_a_job_is_rendered_and_not_run(muster, template):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["render", "-p", "A=1", "--", "true"], "--param goes with -f and a Template"),
-    (["render", "-f", "job.yaml", "-p", "A=1"], "--param goes with a Template: job.yaml is not one"),
-    (["run", "-f", "job.yaml", "--param-file", "values"], "--param-file goes with a Template: job.yaml is not one"),
+    (["render", "-p", "A=1", "--", "true"], "--param: needs -f with a Template, whose parameter it sets"),
+    (["render", "-f", "job.yaml", "-p", "A=1"], "--param: needs a Template: job.yaml is not one"),
+    (["run", "-f", "job.yaml", "--param-file", "values"], "--param-file: needs a Template: job.yaml is not one"),
     (["render", "-f", "template.yaml", "-p", "A"], "--param: 'A': expected NAME=VALUE"),
     (["render", "-f", "template.yaml", "-p", "=A"], "--param: '=A': expected NAME=VALUE"),
     (["render", "-f", "template.yaml", "-p", "A=caf\udce9"],
