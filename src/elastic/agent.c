@@ -634,6 +634,7 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 	const struct member *member = &agent->member;
 	const struct member_order *order = &member->report.known;
 	bool is_over = member->end != MEMBER_GOES_ON;
+	const struct member_terms *terms = &agent->request->terms;
 	bool may_serve_on = order->verdict != RENDEZVOUS_OPEN || is_drained(agent);
 
 	free(agent->seen_news);
@@ -645,6 +646,7 @@ static void observe_member_order(struct agent *agent, struct arena *arena)
 		.first_rank = agent->cluster.world.first_rank,
 		.n_ranks = agent->cluster.world.size,
 		.may_save = member_may_save(member),
+		.ends_by_failure = terms->max == 1 && terms->restarts.most == 0,
 		.is_over = is_over &&
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
 		.verdict = order->verdict,

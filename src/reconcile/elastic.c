@@ -78,7 +78,7 @@ static void report_member_failure(struct decision *decision)
 		decision_note(decision, NOTE_NORMAL, "WorldChanged",
 			      arena_format(decision->arena, "%s: it asks for a restart",
 					   failure->message));
-	else
+	else if (!world->ends_by_failure) /* else the job's end says the same */
 		decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
 }
 

@@ -129,6 +129,7 @@ struct observed_world {
 	 * should run or not: from the first one on, of so many. */
 	int ranks_of, first_rank, n_ranks;
 	bool may_save; /* those that stop may save: none has failed */
+	bool ends_by_failure; /* the job is of this machine alone, and not restarted */
 	bool is_over; /* the member has left its job or given up; nothing of it is left */
 	enum rendezvous_verdict verdict; /* of a finished job; OPEN: only this member is done */
 	const char *why; /* for OPEN: what separated it from its server; NULL: it was drained */
