@@ -42,10 +42,16 @@ static int resume_without_fork(const struct found_job *found, bool *ret_has_ende
 	const struct json *suspend =
 		json_get_path(state.object, "spec", "runPolicy", "suspend", NULL);
 	/* A job without an active supervisor gets an error that says so. */
-	if (json_as_bool(suspend, false) || client_job_is_unsupervised(state.object))
-		return change_suspension(found, false, err);
-	output_print_message("job '%s' is already running", found->name);
-	return 0;
+	if (!json_as_bool(suspend, false) && !client_job_is_unsupervised(state.object)) {
+		output_print_message("job '%s' is already running", found->name);
+		return 0;
+	}
+	int rc = change_suspension(found, false, err);
+
+	if (rc == 0)
+		output_print_message("job '%s' was resumed; to follow it: muster attach %s",
+				     found->name, words);
+	return rc;
 }
 
 /* Finished jobs are left to the second round, when no store is open: a supervisor starts with a

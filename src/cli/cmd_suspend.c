@@ -1,4 +1,5 @@
 /* muster suspend: stops the processes of jobs gracefully, and keeps the jobs to be resumed. */
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
@@ -13,9 +14,14 @@ static int suspend_run(const struct options *options)
 
 	for (size_t i = 0; i < jobs.count; i++) {
 		struct err err = {0};
+		char *words CLEANUP(mem_free_text) = found_job_words(&jobs.list[i]);
 
 		if (change_suspension(&jobs.list[i], true, &err))
 			exit_code = output_fail(&err);
+		else
+			output_print_message(
+				"job '%s' was suspended; to continue: muster resume %s",
+				jobs.list[i].name, words);
 	}
 	return exit_code;
 }

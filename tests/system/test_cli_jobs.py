@@ -387,10 +387,12 @@ def test_several_musters_share_one_store(muster):
 def test_a_suspended_job_ends_its_processes_and_starts_them_again(muster):
     muster.detach("--name", "job", "-w", "2", *FOREVER)
     before = muster.until_running("job", 2)
-    muster("suspend", "job", code=0)
+    done = muster("suspend", "job", code=0)
+    assert done.stderr == "muster: job 'job' was suspended; to continue: muster resume job\n"
     assert "Suspended" in conditions(muster.until("job", lambda job: not count_live(job)))
     assert all(wait_until_process_is_gone(replica["pid"], limit=0) for replica in replicas(before))
-    muster("resume", "job", code=0)
+    done = muster("resume", "job", code=0)
+    assert done.stderr == "muster: job 'job' was resumed; to follow it: muster attach job\n"
     after = muster.until_running("job", 2)
     assert [r["address"] for r in replicas(after)] == [r["address"] for r in replicas(before)]
     assert "Suspended" not in conditions(after)
