@@ -4,6 +4,7 @@
 #include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
+#include "cli/run_here.h"
 #include "jobs/registration.h"
 #include "local/machine_gpus.h"
 #include "local/supervision.h"
@@ -103,6 +104,7 @@ static int resume_local_job(const struct options *options, const char *state_fol
 		return output_fail(&err);
 	if (told.len)
 		output_print_message("%s", text_of(&told));
+	run_limit_here(job);
 	struct supervisor_request request = {
 		.base = {.job_words = words, .state_folder = state_folder, .is_detached = true},
 		.job = job,

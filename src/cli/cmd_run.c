@@ -150,9 +150,14 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 		output_print_message("metrics of job '%s': %s%s", source->job->name,
 				     listening.path ? "" : "http://", listening.address);
 	const struct listening *metrics = has_metrics ? &listening : NULL;
-	int exit_code = is_on_kubernetes(options)
-				? cluster_support->run(options, source, metrics)
-				: supervise_run_here(options, source->job, gpus, metrics);
+	int exit_code;
+
+	if (is_on_kubernetes(options)) {
+		exit_code = cluster_support->run(options, source, metrics);
+	} else {
+		run_limit_here(source->job);
+		exit_code = supervise_run_here(options, source->job, gpus, metrics);
+	}
 
 	if (has_metrics && exit_code != EXIT_DONE)
 		listening_remove(&listening);

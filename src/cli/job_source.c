@@ -221,14 +221,21 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
-/* What the job waits for on this machine. An option that is not given leaves the written value. */
-static void set_queue(const struct job_source *source, struct json *root)
+/* What the job waits for on this machine, and how it runs. An option that is not given leaves the
+ * written value. */
+static void set_local_annotations(const struct job_source *source, struct json *root)
 {
 	struct json *metadata = json_object_at(root, "metadata");
 	struct json *annotations = json_object_at(metadata, "annotations");
 
 	if (option_flag(source->options, "wait-for-gpu"))
 		json_set_string(annotations, JOB_ANNOTATION_WAIT_FOR_GPU, "true");
+	if (option_is_given(source->options, "nice")) {
+		char *nice CLEANUP(mem_free_text) =
+			mem_format("%d", (int) option_number(source->options, "nice", 0));
+
+		json_set_string(annotations, JOB_ANNOTATION_NICE, nice);
+	}
 	if (source->after)
 		json_set_string(annotations, JOB_ANNOTATION_AFTER, source->after);
 	if (source->after_any)
@@ -282,7 +289,7 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	if (source->is_for_this_machine)
 		set_visible_gpus(source->options, build->command, root);
 	if (source->is_for_this_machine)
-		set_queue(source, root);
+		set_local_annotations(source, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(source, root);
 	fetch_options_add(source->options, root, &source->fetch_places, &source->faults);
@@ -394,9 +401,9 @@ static void override_identity(const struct job_source *source, struct json *root
 /* Whether an option changes more than the name. */
 static bool is_override_needed(const struct job_source *source)
 {
-	static const char *const names[] = {"max-restarts",    "restart-scope", "timeout",
-					    "grace",           "stop-signal",   "fetch",
-					    "private-network", "network-policy"};
+	static const char *const names[] = {"max-restarts",    "restart-scope",  "timeout",
+					    "grace",           "stop-signal",    "fetch",
+					    "private-network", "network-policy", "nice"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(source->options, names[i]))
@@ -463,7 +470,7 @@ static bool override(struct job_source *source)
 	override_roles(options, &source->variables, spec);
 	set_network(options, changed);
 	if (source->is_for_this_machine)
-		set_queue(source, changed);
+		set_local_annotations(source, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &source->pods.build, &source->faults);
 	fetch_options_add(options, changed, &source->fetch_places, &source->faults);
@@ -562,7 +569,10 @@ bool job_source_read(struct job_source *source)
 	check_for_place(source);
 	check_words(source);
 	variables_read(options, &source->variables, &source->faults);
-	if (pod_options_read(options, &source->pods, &source->faults) && source->pods.n_documents)
+	bool has_pods = pod_options_read(options, &source->pods, &source->faults);
+
+	source->pods.build.limits_cpu = source->is_for_this_machine;
+	if (has_pods && source->pods.n_documents)
 		add_pod_file(source, option_text(options, "pod-template"),
 			     source->pods.documents[0]);
 	bool is_read = option_text(options, "file") ? read_job_file(source) : read_flags(source);

@@ -84,6 +84,9 @@ bool job_source_fits_cluster(const struct job_source *source) MUST_USE;
 		FLAG("private-network",                                                            \
 		     "use a network namespace that no other user or machine can reach",            \
 		     .group = OPTIONS_OF_JOB),                                                     \
+		OPTION("nice", NUMBER, "N", "0",                                                   \
+		       "niceness of the processes on this machine, 0 to 19", .high = NICE_MOST,    \
+		       .group = OPTIONS_OF_PROCESSES),                                             \
 		OPTION("network-policy", FLAG, NULL, "true",                                       \
 		       "create a NetworkPolicy that admits only the job's own Pods",               \
 		       .group = OPTIONS_OF_KUBERNETES),                                            \

@@ -31,12 +31,11 @@ void pod_options_done(struct pod_options *pod_options);
 		OPTION("namespace", TEXT, "NAMESPACE", NULL, "namespace of the Pods",              \
 		       .letter = 'n', .group = OPTIONS_OF_KUBERNETES),                             \
 		OPTION("cpu", TEXT, "CPU", NULL,                                                   \
-		       "cores of each replica (2, 500m): CPU request of a Pod, threads of a "      \
-		       "local process",                                                            \
+		       "cores of each replica (2, 500m): CPU request of a Pod; threads and CPU "   \
+		       "limit on this machine",                                                    \
 		       .group = OPTIONS_OF_PROCESSES),                                             \
-		OPTION("memory", TEXT, "BYTES", NULL,                                              \
-		       "memory request and limit of each Pod (4Gi)",                               \
-		       .group = OPTIONS_OF_KUBERNETES),                                            \
+		OPTION("memory", TEXT, "BYTES", NULL, "memory limit of each replica (4Gi)",        \
+		       .group = OPTIONS_OF_PROCESSES),                                             \
 		OPTION("gpu", TEXT, "N|all|none", NULL,                                            \
 		       "GPUs per replica, except ps (default on this machine: equal shares); "     \
 		       "Pods: also RESOURCE=N",                                                    \

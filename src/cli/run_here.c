@@ -5,6 +5,7 @@
 #include "cli/replica_name.h"
 #include "command/command.h"
 #include "console/line_format.h"
+#include "io/own_scope.h"
 #include "io/terminal.h"
 #include "jobs/processes.h"
 #include "spec/output_path.h"
@@ -99,6 +100,20 @@ static void describe_terminal(int name_columns)
 	setenv("TTY_COMPATIBLE", "1", false);
 	if (columns >= MIN_COLUMNS)
 		setenv("COLUMNS", number, false);
+}
+
+void run_limit_here(const struct job *job)
+{
+	struct job_limits limits = job_limits(job);
+	const struct own_scope scope = {
+		.name = job->name, .cores = limits.cores, .memory = limits.memory};
+	struct err err;
+
+	if ((limits.cores > 0 || limits.memory > 0) && own_scope_enter(&scope, &err) < 0)
+		output_print_message("%s%s%s: ignored on this machine (%s)",
+				     limits.memory > 0 ? "memory limit" : "",
+				     limits.memory > 0 && limits.cores > 0 ? ", " : "",
+				     limits.cores > 0 ? "CPU limit" : "", err.text);
 }
 
 int run_here(const struct options *options, const char *state_folder,

@@ -38,6 +38,10 @@ void console_options_done(struct console_options *console_options);
 		FLAG("timestamps", "print the time of each line before it", .group = (of_group)),  \
 		UTC_ROW(of_group), COLOR_ROW(of_group)
 
+/* Limits this process, and all that it starts, to what the job may use on this machine; prints why
+ * that is not possible. */
+void run_limit_here(const struct job *job);
+
 /* Fills in `request`: the options detach, output and replace, those of CONSOLE_ROWS, and the state
  * directory. Returns the exit code; see supervisor_run. */
 int run_here(const struct options *options, const char *state_folder,

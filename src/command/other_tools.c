@@ -78,7 +78,6 @@ static const struct other_tool_option foreign_options[] = {
 	 "use --wait-for-gpu, which waits until the GPUs of the job are free", true, false},
 	{"launch", "--after|--depend|--dependency|--queue|--partition",
 	 "muster has no queue for it: muster wait JOB && muster launch ...", true, false},
-	{STARTS, "--nice", "start muster with it: nice muster run ...", true, false},
 	{"launch", "-np|--np|--num-processes|--num-workers|--workers|-w",
 	 "use --nproc-per-node N for the processes of this machine", true, false},
 	{"launch", "--num-machines|--nodes|-N", "use --nnodes N for the number of machines", true,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -173,6 +174,8 @@ static struct start_failure become_program(const struct child_start *start, pid_
 
 	if (network_errno)
 		return (struct start_failure){STEP_NETWORK, network_errno};
+	if (start->nice)
+		setpriority(PRIO_PROCESS, 0, start->nice);
 	if (start->descriptor_limit)
 		descriptor_limit_set(start->descriptor_limit);
 	restore_signals();

@@ -17,6 +17,7 @@ struct child_start {
 	int error_fd; /* becomes its stderr; 0: output_fd */
 	bool uses_terminal; /* keeps our stdin and our process group, so that it can ask the user; a
 			       signal to its group then also reaches us */
+	int nice; /* its niceness, if that is more than ours (setpriority(2)); 0: unchanged */
 	rlim_t descriptor_limit; /* its soft limit on open files; 0: unchanged */
 	const struct private_network *network; /* that it enters; NULL: it stays in ours */
 };

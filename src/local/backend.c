@@ -454,6 +454,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	if (input->fd && input->name.index == replica->seen.index &&
 	    text_equals(input->name.role, replica->seen.role))
 		start.input_fd = input->fd;
+	start.nice = job->nice;
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
 	struct replica_logs logs = open_logs(local, replica);

@@ -12,7 +12,7 @@ const char *failure_advice(const struct failure *failure)
 {
 	if (failure->reason && text_ends_with(failure->reason, "OOMKilled"))
 		return "use smaller batches, fewer workers on one machine (also of a DataLoader), "
-		       "or, on a cluster, more --memory";
+		       "or more --memory";
 	const char *advice = advice_find(failure->exception ? failure->exception : "");
 
 	for (size_t i = failure->n_last_lines; !advice && i-- > 0;)

@@ -2,8 +2,9 @@
  * peer, which looks like work.
  *
  * Each silence is reported once. A replica that broke a silence by itself is known to be slow. Its
- * next silence is reported only after twice its longest one. A replica that prints only in its first
- * seconds (often all but rank 0) is reported together with those that print, once they are silent. */
+ * next silence is reported only after twice its longest one. A replica that prints only in its
+ * first seconds (often all but rank 0) is reported together with those that print, once they are
+ * silent. */
 #pragma once
 
 #include "base/text.h"

@@ -182,6 +182,22 @@ const struct role *job_default_role(const struct job *job)
 	return role ? role : &job->roles[0];
 }
 
+struct job_limits job_limits(const struct job *job)
+{
+	struct job_limits sum = {0};
+	bool has_cores = true, has_memory = true;
+
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+
+		sum.cores += role->replicas * role->container.cpu_limit;
+		sum.memory += role->replicas * role->container.memory_limit;
+		has_cores &= role->replicas == 0 || role->container.cpu_limit > 0;
+		has_memory &= role->replicas == 0 || role->container.memory_limit > 0;
+	}
+	return (struct job_limits){has_cores ? sum.cores : 0, has_memory ? sum.memory : 0};
+}
+
 int stop_signal_of(const struct job *job)
 {
 	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, job->stop_reason);

@@ -69,6 +69,7 @@ struct container {
 	const struct env_entry *env;
 	size_t n_env;
 	double processors; /* limits.cpu, else requests.cpu; 0 when neither is given */
+	double cpu_limit, memory_limit; /* cores, bytes; 0: none */
 	/* Their places in the file, or where they would be; line 0 without a file. For faults that
 	 * only a back end finds. */
 	struct place command_place;
@@ -119,6 +120,7 @@ struct job {
 	bool has_private_network; /* on this machine; annotation muster/private-network */
 	/* On this machine, what the job waits for before it starts: other jobs, as names with
 	 * commas (NULL: none), then the GPUs that it requests. */
+	int nice; /* of its processes, 0 to NICE_MOST; annotation muster/nice */
 	const char *after; /* these must have succeeded; annotation muster/after */
 	const char *after_any; /* these need not; annotation muster/after-any */
 	bool waits_for_gpus; /* annotation muster/wait-for-gpu, or it waits for other jobs */
@@ -141,10 +143,18 @@ struct job {
 	int n_references;
 };
 
+/* What all replicas together may use; 0: no limit, because a role has none. */
+struct job_limits {
+	double cores, memory; /* in bytes */
+};
+struct job_limits job_limits(const struct job *job);
+
 /* Annotation with the value "true" for a job whose replicas have a private network, isolated from
  * all other processes and machines. Only for jobs on this machine. */
 #define JOB_ANNOTATION_PRIVATE_NETWORK "muster/private-network"
 #define JOB_ANNOTATION_WAIT_FOR_GPU "muster/wait-for-gpu"
+#define JOB_ANNOTATION_NICE "muster/nice"
+#define NICE_MOST 19
 #define JOB_ANNOTATION_AFTER "muster/after"
 #define JOB_ANNOTATION_AFTER_ANY "muster/after-any"
 

@@ -111,15 +111,16 @@ static int read_gpus(struct field_reader *reader, const struct field *template,
 }
 
 /* Of resources.limits or .requests; 0 if it has none. */
-static double read_processors(const struct field *container, const char *kind)
+static double read_amount(const struct field *container, const char *kind, const char *resource)
 {
-	const struct json *value = json_get_path(container->value, "resources", kind, "cpu", NULL);
-	double processors = json_as_real(value, 0);
+	const struct json *value =
+		json_get_path(container->value, "resources", kind, resource, NULL);
+	double amount = json_as_real(value, 0);
 
 	if (json_is(value, JSON_STRING) &&
-	    quantity_read(json_as_string(value, ""), &processors, NULL) < 0)
+	    quantity_read(json_as_string(value, ""), &amount, NULL) < 0)
 		return 0;
-	return processors;
+	return amount > 0 ? amount : 0;
 }
 
 static void read_container(struct field_reader *reader, const struct field *field,
@@ -143,9 +144,10 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	for (size_t i = 0; i < container->n_env; i++)
 		env[i] = read_env_entry(reader, FIELD_ELEMENT(list, i));
 	container->env = env;
-	container->processors = read_processors(field, "limits");
-	if (container->processors <= 0)
-		container->processors = read_processors(field, "requests");
+	container->memory_limit = read_amount(field, "limits", "memory");
+	container->cpu_limit = read_amount(field, "limits", "cpu");
+	container->processors = container->cpu_limit > 0 ? container->cpu_limit
+							 : read_amount(field, "requests", "cpu");
 	container->command_place = field_place(reader, command);
 	container->working_dir_place = field_place(reader, working_dir);
 	role->port = read_port(reader, field);

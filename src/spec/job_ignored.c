@@ -19,6 +19,7 @@ struct told {
 	const char *names[TOLD_MAX]; /* in the arena */
 	size_t count;
 	bool has_others;
+	bool has_memory_limit;
 	struct arena *arena;
 };
 
@@ -48,7 +49,8 @@ static void add_ignored_members(struct told *told, const struct json *object,
 						       is_known(key) ? "" : " (unknown field)"));
 }
 
-/* GPUs are assigned on this machine too, and CPUs become a number of threads. */
+/* GPUs are assigned on this machine too, CPUs become a number of threads, and the limits of memory
+ * and CPU are those of the job's scope. */
 static void add_ignored_resources(struct told *told, const struct json *resources)
 {
 	const char *kind = NULL;
@@ -57,6 +59,7 @@ static void add_ignored_resources(struct told *told, const struct json *resource
 	while (json_next(resources, &kind, &amounts))
 		for (const char *name = NULL; json_next(amounts, &name, &amount);)
 			if (!text_equals(name, "cpu") &&
+			    !(text_equals(name, "memory") && told->has_memory_limit) &&
 			    !(text_equals(name, JOB_GPU_RESOURCE) && text_equals(kind, "limits")))
 				add_ignored_field(told,
 						  arena_format(told->arena, "resources.%s", name));
@@ -86,7 +89,7 @@ static void add_ignored_containers(struct told *told, const struct role *role)
 void job_describe_ignored_here(const struct job *job, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct told told = {.arena = arena};
+	struct told told = {.arena = arena, .has_memory_limit = job_limits(job).memory > 0};
 
 	if (json_get_path(job->document, "spec", "runPolicy", "schedulingPolicy", NULL))
 		add_ignored_field(&told, "schedulingPolicy");

@@ -193,9 +193,11 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	const struct field *annotations = FIELD_MEMBER(metadata, "annotations");
 	const struct field *server = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_POD_SERVER);
 	const struct field *fetches = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_FETCH);
+	const struct field *nice = FIELD_MAP_ENTRY(annotations, JOB_ANNOTATION_NICE);
 	const char *server_port = json_as_string(server->value, NULL);
+	const char *nice_text = json_as_string(nice->value, "0");
 	struct err err = {0};
-	int64_t port = 0;
+	int64_t port = 0, nice_number = 0;
 
 	check_texts(reader, FIELD_MEMBER(metadata, "labels"));
 	check_texts(reader, annotations);
@@ -207,6 +209,9 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	if (server_port && text_read_int(server_port, 1, 65535, &port, &err) < 0)
 		field_refuse_value(reader, server, "%s", err.text);
 	job->pod_server_port = (int) port;
+	if (text_read_int(nice_text, 0, NICE_MOST, &nice_number, &err) < 0)
+		field_refuse_value(reader, nice, "%s", err.text);
+	job->nice = (int) nice_number;
 	if (fetch_read_all(json_as_string(fetches->value, NULL), job->arena, &job->fetches,
 			   &job->n_fetches, &err) < 0 &&
 	    reader_is_strict(reader))

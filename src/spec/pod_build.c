@@ -67,11 +67,12 @@ static struct json *under_new(const struct json *template)
 
 /* Options with a syntax of their own: an error is a line of `faults` that names the option. */
 
-/* Sets `requests`; and `limits` if the container has one, or for memory, which is always limited.
- * The option has the resource's name. */
-static void add_quantity(const char *resource, const char *quantity, bool is_memory,
+/* Sets `requests`; and `limits` if the container has one, or it is to be limited. The option has
+ * the resource's name. */
+static void add_quantity(const char *resource, const char *quantity, bool is_limited,
 			 struct json *container, struct text *faults)
 {
+	bool is_memory = text_equals(resource, "memory");
 	struct err err;
 
 	if (!quantity)
@@ -84,7 +85,7 @@ static void add_quantity(const char *resource, const char *quantity, bool is_mem
 	struct json *resources = json_object_at(container, "resources");
 
 	json_set_string(json_object_at(resources, "requests"), resource, quantity);
-	if (is_memory || json_get_path(resources, "limits", resource, NULL))
+	if (is_limited || json_get_path(resources, "limits", resource, NULL))
 		json_set_string(json_object_at(resources, "limits"), resource, quantity);
 }
 
@@ -244,7 +245,7 @@ static void add_to_role(const char *title, struct json *role, const struct pod_b
 		if (!pod_template_find(json_get(spec, "imagePullSecrets"), "name",
 				       secrets->list[i]))
 			(void) pod_template_add(spec, "imagePullSecrets", secrets->list[i]);
-	add_quantity("cpu", build->cpu, false, container, faults);
+	add_quantity("cpu", build->cpu, build->limits_cpu, container, faults);
 	add_quantity("memory", build->memory, true, container, faults);
 	add_gpu(text_equals(title, "PS") ? NULL : build->gpu, json_get(role, "template"), container,
 		faults);

@@ -18,6 +18,7 @@ struct pod_build {
 	const char *default_image; /* for a container without an image in option or template */
 	const char *name_space;
 	const char *cpu; /* a quantity: requested */
+	bool limits_cpu; /* that is the limit, too */
 	const char *memory; /* a quantity: requested, and the limit */
 	const char *gpu; /* "2" of nvidia.com/gpu, or RESOURCE=N; "none", "all" */
 	const char *service_account;

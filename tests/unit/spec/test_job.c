@@ -264,12 +264,12 @@ TEST(what_means_nothing_here_is_named_once)
 	struct job *limited CLEANUP(job_cleanup) = read_well(
 		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
 		     "[{name: tensorflow, command: [sh], resources: {limits: {memory: 1Gi, "
-		     "nvidia.com/gpu: 1}}}]}}}}}",
+		     "nvidia.com/gpu: 1, disk: 1}}}]}}}}}",
 		JOB_STRICT);
 
 	text_clear(&text);
 	job_describe_ignored_here(limited, &text);
-	assert_string_equal(text_of(&text), "resources.memory");
+	assert_string_equal(text_of(&text), "resources.disk");
 
 	struct job *plain CLEANUP(job_cleanup) = read_well(
 		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
