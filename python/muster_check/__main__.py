@@ -30,8 +30,14 @@ def run_as_member(arguments):
     return watch.run(arguments.timeout, member.others(), work)
 
 
+def run_with_torch(arguments):
+    """One of the processes of PyTorch, which find each other."""
+    return importlib.import_module("muster_check.pytorch").run(arguments)
+
+
 LARGEST = 1_000_000_000
-MODELS = {"census": run_on_servers, "mnist": run_on_servers, "mwms": run_as_member, "ps2": run_as_member}
+MODELS = {"census": run_on_servers, "mnist": run_on_servers, "mwms": run_as_member, "ps2": run_as_member,
+          "torch": run_with_torch}
 
 
 def read_worker_number():
@@ -82,6 +88,7 @@ def read_arguments():
     parser.add_argument("--container", type=container, default="muster-check",
                         help="where the servers keep this run's variables")
     parser.add_argument("--timeout", type=positive, default=60, help="seconds to wait for another task (default 60)")
+    parser.add_argument("--no-training", action="store_true", help="torch: only test what training needs")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and what TensorFlow has to say")
     arguments = parser.parse_args()
     if MODELS[arguments.model] is run_on_servers and not arguments.servers:
@@ -95,7 +102,7 @@ def read_arguments():
 def described(error):
     if isinstance(error, Fault):
         return {"step": error.step, "message": str(error)}
-    return {"step": "training", "message": f"{sys.executable} cannot use TensorFlow: {error}"}
+    return {"step": "training", "message": f"{sys.executable} cannot use {'PyTorch' if 'torch' in sys.argv else 'TensorFlow'}: {error}"}
 
 
 def told(work):

@@ -19,7 +19,7 @@ class Fault(Exception):
 
 def plain(value):
     """As JSON has it: no number of numpy or TensorFlow, and null where it is none (JSON knows no NaN)."""
-    if value is None or isinstance(value, (str, int)):
+    if value is None or isinstance(value, (str, int, list)):
         return value
     number = float(value)
     return number if math.isfinite(number) else None

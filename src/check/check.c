@@ -16,7 +16,7 @@ static void skip_unrequested_steps(struct check *check)
 	const bool is_skipped[CHECK_STEP_COUNT] = {
 		[CHECK_LIBRARY] = request->is_on_kubernetes,
 		[CHECK_DATA] = !request->data_dir || request->is_on_kubernetes,
-		[CHECK_SERVERS] = request->is_remote,
+		[CHECK_SERVERS] = request->is_remote || request->is_for_torch,
 		[CHECK_NETWORK] = request->is_remote && request->is_on_kubernetes,
 		[CHECK_DEVICES] = request->is_setup_only,
 		[CHECK_SESSION] = request->is_setup_only,
@@ -35,6 +35,21 @@ static void add_own_tasks(struct check *check, const char *role, int count)
 		json_object_at(check->tasks, arena_format(check->arena, "%s-%d", role, index));
 }
 
+/* Number of training workers: as requested, else what a remote cluster has, up to a few. */
+static void add_trainers(struct check *check)
+{
+	int there = check_count_workers(check), count = check->request.workers;
+
+	if (count <= 0)
+		count = there < CHECK_WORKERS ? there : CHECK_WORKERS;
+	check->n_workers = count;
+	if (check->request.model == CHECK_PS2)
+		count = 1;
+	for (int i = 0; i < count; i++)
+		json_object_at(check->trainers,
+			       arena_format(check->arena, "%s-%d", check_trainer_role(check), i));
+}
+
 void check_init(struct check *check, const struct check_request *request, instant now)
 {
 	struct arena *arena = arena_new();
@@ -50,8 +65,8 @@ void check_init(struct check *check, const struct check_request *request, instan
 				[CHECK_PROBE_JOB].name = arena_format(arena, "%s-probe", name),
 				[CHECK_ROLL_CALL_JOB].name =
 					arena_format(arena, "%s-roll-call", name),
-				[CHECK_MODEL_JOB].name = arena_format(
-					arena, "%s-%s", name, check_model_words[request->model]),
+				[CHECK_MODEL_JOB].name = arena_format(arena, "%s-%s", name,
+								      check_request_model(request)),
 			},
 		.tasks = json_new_object(),
 		.links = json_new_object(),
@@ -66,6 +81,8 @@ void check_init(struct check *check, const struct check_request *request, instan
 		add_own_tasks(check, "ps", request->ps);
 	}
 	skip_unrequested_steps(check);
+	if (request->is_for_torch) /* the processes that train are those of all steps */
+		add_trainers(check);
 	if (!request->is_on_kubernetes)
 		check->steps[CHECK_LIBRARY] =
 			(struct check_step_record){.state = CHECK_RUNNING, .started = now};
@@ -102,6 +119,21 @@ enum check_step check_current_step(const struct check *check)
 	return step;
 }
 
+/* The job that tests devices and operations. */
+static enum check_job check_tester(const struct check *check)
+{
+	return check->request.is_for_torch ? CHECK_MODEL_JOB : CHECK_PROBE_JOB;
+}
+
+static enum check_state diagnose_tester(struct check *check, enum check_step step, instant now)
+{
+	if (check->request.is_for_torch)
+		check_diagnose_training(check, step, now);
+	else
+		check_diagnose_probe(check, step, now);
+	return CHECK_FAILED;
+}
+
 /* Our own servers each test every other; for remote servers this machine tests each one. */
 static enum check_state evaluate_network_step(struct check *check, instant now)
 {
@@ -110,36 +142,36 @@ static enum check_state evaluate_network_step(struct check *check, instant now)
 		check->request.is_remote ? check->request.n_servers : n_tasks * (n_tasks - 1);
 
 	if (json_count(check->links) < n_links)
-		return CHECK_RUNNING;
+		return check->jobs[CHECK_MODEL_JOB].has_ended
+			       ? diagnose_tester(check, CHECK_NETWORK, now)
+			       : CHECK_RUNNING;
 	return check_diagnose_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
 }
 
 /* The number of a remote cluster's tasks is known once the list is complete. */
 static enum check_state evaluate_device_step(struct check *check, instant now)
 {
-	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
+	bool has_ended = check->jobs[check_tester(check)].has_ended;
 	bool is_complete =
 		has_ended || !check->request.is_remote || check_count_with(check->tasks, "ran") > 0;
 
 	if (is_complete && all_have(check->tasks, "devices") &&
 	    check_probe_error_step(check) != CHECK_DEVICES)
 		return check_diagnose_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
-	if (!has_ended)
-		return CHECK_RUNNING;
-	check_diagnose_probe(check, CHECK_DEVICES, now);
-	return CHECK_FAILED;
+	return has_ended ? diagnose_tester(check, CHECK_DEVICES, now) : CHECK_RUNNING;
 }
 
 static enum check_state evaluate_session_step(struct check *check, instant now)
 {
-	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
+	const struct check_job_record *tester = &check->jobs[check_tester(check)];
+	bool is_complete = all_have(check->tasks, "ran");
 
-	if (!probe->has_ended)
-		return CHECK_RUNNING;
-	if (probe->exit_code == 0 && all_have(check->tasks, "ran"))
+	if (is_complete && check->request.is_for_torch)
 		return CHECK_PASSED;
-	check_diagnose_probe(check, CHECK_SESSION, now);
-	return CHECK_FAILED;
+	if (!tester->has_ended)
+		return CHECK_RUNNING;
+	return is_complete && tester->exit_code == 0 ? CHECK_PASSED
+						     : diagnose_tester(check, CHECK_SESSION, now);
 }
 
 static enum check_state evaluate_training_step(struct check *check, instant now)
@@ -148,7 +180,7 @@ static enum check_state evaluate_training_step(struct check *check, instant now)
 		return CHECK_PASSED;
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
-	check_diagnose_training(check, now);
+	check_diagnose_training(check, CHECK_TRAINING, now);
 	return CHECK_FAILED;
 }
 
@@ -179,7 +211,7 @@ static enum check_state (*const evaluations[CHECK_STEP_COUNT])(struct check *che
 static bool is_roll_call_due(const struct check *check, enum check_step step)
 {
 	return step >= CHECK_TRAINING && !instant_is_set(check->roll_called) &&
-	       !check_model_brings_servers(check->request.model) &&
+	       !check_request_needs_no_servers(&check->request) &&
 	       !check_first_with(check->tasks, "stopped") &&
 	       !check_first_with(check->trainers, "stopped");
 }
@@ -211,21 +243,6 @@ static enum check_state judge(struct check *check, enum check_step step, instant
 }
 
 /* Steps. */
-
-/* Number of training workers: as requested, else what a remote cluster has, up to a few. */
-static void add_trainers(struct check *check)
-{
-	int there = check_count_workers(check), count = check->request.workers;
-
-	if (count <= 0)
-		count = there < CHECK_WORKERS ? there : CHECK_WORKERS;
-	check->n_workers = count;
-	if (check->request.model == CHECK_PS2)
-		count = 1;
-	for (int i = 0; i < count; i++)
-		json_object_at(check->trainers,
-			       arena_format(check->arena, "%s-%d", check_trainer_role(check), i));
-}
 
 static void finish_check(struct check *check, enum check_result result, instant now)
 {
@@ -380,6 +397,13 @@ void check_interrupt(struct check *check, int signal_number, instant now)
 
 /* Wishes. */
 
+/* A step that is performed by the processes of PyTorch. */
+static bool is_of_torch(const struct check *check)
+{
+	return check->result == CHECK_OPEN && check->request.is_for_torch &&
+	       check_current_step(check) >= CHECK_NETWORK;
+}
+
 static bool is_under_way(const struct check *check, enum check_step step)
 {
 	return check->result == CHECK_OPEN && check->steps[step].state == CHECK_RUNNING;
@@ -390,12 +414,12 @@ static bool wants_servers(const struct check *check)
 	const struct check_request *request = &check->request;
 	enum check_step step = check_current_step(check);
 
-	if (request->is_remote)
+	if (request->is_remote || request->is_for_torch)
 		return false;
 	if (check->result != CHECK_OPEN)
 		return check->result == CHECK_GOOD && request->is_setup_only;
 	return step >= CHECK_SERVERS &&
-	       !(check_model_brings_servers(request->model) && step >= CHECK_TRAINING);
+	       !(check_request_needs_no_servers(request) && step >= CHECK_TRAINING);
 }
 
 /* A model with its own servers waits until ours have ended. */
@@ -403,12 +427,13 @@ static bool wants_model(const struct check *check)
 {
 	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
 
-	if (check_model_brings_servers(check->request.model) && servers->has_started &&
+	if (check_request_needs_no_servers(&check->request) && servers->has_started &&
 	    !servers->has_ended)
 		return false;
 	if (instant_is_set(check->roll_called))
 		return false;
-	return is_under_way(check, CHECK_TRAINING) || is_under_way(check, CHECK_RESULT);
+	return is_of_torch(check) || is_under_way(check, CHECK_TRAINING) ||
+	       is_under_way(check, CHECK_RESULT);
 }
 
 bool check_wants(const struct check *check, enum check_job job)
@@ -416,7 +441,8 @@ bool check_wants(const struct check *check, enum check_job job)
 	if (job == CHECK_SERVERS_JOB)
 		return wants_servers(check);
 	if (job == CHECK_PROBE_JOB)
-		return is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION);
+		return !is_of_torch(check) &&
+		       (is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION));
 	if (job == CHECK_MODEL_JOB)
 		return wants_model(check);
 	/* The roll call. */

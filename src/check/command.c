@@ -114,7 +114,9 @@ static void add_cluster(struct words *words, const struct check *check,
 		add(words, "--ps-server", "--worker-server", NULL);
 	}
 	add_number(words, "--workers", check->n_workers);
-	add(words, programs->model, check_model_words[check->request.model], NULL);
+	add(words, programs->model, check_request_model(&check->request), NULL);
+	if (!check_request_trains(&check->request))
+		add(words, "--no-training", NULL);
 }
 
 static void add_model(struct words *words, const struct check *check,
@@ -122,7 +124,7 @@ static void add_model(struct words *words, const struct check *check,
 {
 	const struct check_request *request = &check->request;
 
-	if (check_model_brings_servers(request->model))
+	if (check_request_needs_no_servers(request))
 		add_cluster(words, check, programs);
 	else
 		add_clients(words, check, programs);

@@ -32,8 +32,8 @@ static const struct kind_row {
 	[CHECK_FAULT_STOPPED] = {"ProcessStopped", NEVER,
 				 "continue the process (kill -CONT), and find out what paused it"},
 	[CHECK_FAULT_SILENT_SERVER] = {"SilentServer", OF_REMOTE_SERVERS,
-				       "read the server's log, check that its process is running "
-				       "and gets CPU time, and raise --timeout on a slow machine"},
+				       "read its log, check that the process is running and gets "
+				       "CPU time, and raise --timeout on a slow machine"},
 	[CHECK_FAULT_NAME] = {"NameUnknown", OF_REMOTE_SERVERS,
 			      "make the name resolvable on that machine (DNS or /etc/hosts), or "
 			      "use the IP address instead"},
@@ -67,6 +67,14 @@ const char *check_fault_word(const struct check *check)
 
 const char *check_fault_advice(const struct check *check)
 {
+	enum check_fault_kind kind = check->fault->kind;
+
+	if (check->request.is_for_torch && kind == CHECK_FAULT_LIBRARY)
+		return "install PyTorch: pip install torch";
+	if (check->request.is_for_torch && kind == CHECK_FAULT_TRAINER)
+		return "read the log of the process; a firewall between the processes, or an "
+		       "interface that gloo must not use (GLOO_SOCKET_IFNAME), ends in such "
+		       "errors, too";
 	return kinds[check->fault->kind].advice;
 }
 
@@ -86,7 +94,7 @@ bool check_fault_is_absence(const struct check *check)
 /* The job whose log has the reason: the one that runs what the step needs. */
 static enum check_job job_of_step(const struct check *check, enum check_step step)
 {
-	if (step >= CHECK_TRAINING)
+	if (step >= CHECK_TRAINING || check->request.is_for_torch)
 		return CHECK_MODEL_JOB;
 	return step >= CHECK_DEVICES && check->request.is_remote ? CHECK_PROBE_JOB
 								 : CHECK_SERVERS_JOB;
@@ -284,8 +292,10 @@ static void blame_trainers(struct check *check, enum check_step step, instant no
 		return;
 	if (complaint) {
 		check_set_fault(check, is_of_data ? CHECK_FAULT_DATA : CHECK_FAULT_TRAINER,
-				is_of_data && has_data_step ? CHECK_DATA : CHECK_TRAINING, name,
-				now, "%s: %s", name, complaint);
+				is_of_data && has_data_step ? CHECK_DATA
+				: step > CHECK_TRAINING     ? CHECK_TRAINING
+							    : step,
+				name, now, "%s: %s", name, complaint);
 		set_job(check, CHECK_MODEL_JOB);
 	} else {
 		blame_job(check, failed && !trainer ? CHECK_FAULT_SERVER : CHECK_FAULT_TRAINER,
@@ -293,18 +303,18 @@ static void blame_trainers(struct check *check, enum check_step step, instant no
 	}
 }
 
-void check_diagnose_training(struct check *check, instant now)
+void check_diagnose_training(struct check *check, enum check_step step, instant now)
 {
 	struct text text CLEANUP(text_done) = {0};
 
 	if (check->jobs[CHECK_MODEL_JOB].exit_code != 0) {
-		blame_trainers(check, CHECK_TRAINING, now);
+		blame_trainers(check, step, now);
 		return;
 	}
 	const char *first = check_name_those_without(check->trainers, "ends", &text);
 
-	check_set_fault(check, CHECK_FAULT_TRAINER, CHECK_TRAINING, first, now,
-			"%s exited without training", text_of(&text));
+	check_set_fault(check, CHECK_FAULT_TRAINER, step, first, now, "%s exited without training",
+			text_of(&text));
 }
 
 bool check_result_is_judged(const struct check *check)

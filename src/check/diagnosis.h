@@ -55,7 +55,7 @@ void check_diagnose_probe(struct check *check, enum check_step step, instant now
 /* The step of the probe's first error; CHECK_STEP_COUNT: there is none. */
 enum check_step check_probe_error_step(const struct check *check);
 /* The model's job has ended before all its workers had trained. */
-void check_diagnose_training(struct check *check, instant now);
+void check_diagnose_training(struct check *check, enum check_step step, instant now);
 bool check_diagnose_result(struct check *check, instant now);
 /* Returns false if the model has no bound for so few steps (a bound that is null). */
 bool check_result_is_judged(const struct check *check);

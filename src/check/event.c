@@ -81,6 +81,10 @@ static const struct event_kind {
 	{"error", CHECK_PROBE_JOB, OF_PROBE, {0}, 0, 0},
 	/* In the roll call only the answering tasks matter. */
 	{"ran", CHECK_ROLL_CALL_JOB, OF_TASK, {0}, 0, "answered"},
+	/* PyTorch's processes test all by themselves. */
+	{"network", CHECK_MODEL_JOB, OF_LINK, {0}, 0, 0},
+	{"devices", CHECK_MODEL_JOB, OF_TASK, {"devices"}, JSON_ARRAY, 0},
+	{"ran", CHECK_MODEL_JOB, OF_TASK, {"backend", "bandwidth"}, JSON_STRING, "ran"},
 	{"data", CHECK_MODEL_JOB, OF_DATA, {0}, 0, 0},
 	{"training-begins", CHECK_MODEL_JOB, OF_TRAINER, {0}, 0, "begins"},
 	{"training-ends", CHECK_MODEL_JOB, OF_TRAINER, {0}, 0, "ends"},

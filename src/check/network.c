@@ -93,6 +93,11 @@ static void add_value_with_unit(struct text *text, const struct unit units[N_UNI
 	text_addf(text, " %s", unit->name);
 }
 
+void check_network_add_speed(double bytes_per_second, struct text *text)
+{
+	add_value_with_unit(text, speeds, bytes_per_second);
+}
+
 struct range {
 	double least, most;
 	bool has_any;

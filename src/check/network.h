@@ -16,6 +16,8 @@ const char *check_network_stage(const struct json *link);
 /* "12 links: round trip 31 to 52 us, 1.9 to 2.1 GB/s, clocks within 1 ms": the measurements.
  * Without a measuring peer: "2 links: connected after 310 to 700 us". */
 void check_network_add_ranges(const struct json *links, struct text *text);
+/* "1.9 GB/s" */
+void check_network_add_speed(double bytes_per_second, struct text *text);
 /* Appends a row for each asking task and a column for each asked one: the round trip, or what is
  * missing. With many tasks only the failed links, a line each. Lines begin with two spaces. */
 void check_network_add_table(const struct json *links, struct text *text);

@@ -118,11 +118,37 @@ static void add_links(const struct check *check, struct text *text)
 	if (json_count(check->links) > 0)
 		check_network_add_ranges(check->links, text);
 	else
-		text_add(text, "only one server, so there is no link to test");
+		text_addf(text, "only one %s, so there is no link to test",
+			  check->request.is_for_torch ? "process" : "server");
+}
+
+/* The slowest process counts. */
+static void add_collectives(const struct check *check, struct text *text)
+{
+	const char *name = NULL, *backend = "";
+	struct json *task;
+	double least = INFINITY;
+
+	while (json_next(check->tasks, &name, &task)) {
+		double speed = json_as_real(json_get(task, "bandwidth"), INFINITY);
+
+		least = speed < least ? speed : least;
+		backend = json_get_string(task, "backend", backend);
+	}
+	text_addf(text, "%s: an all-reduce of %zu process%s gave the right sum", backend,
+		  json_count(check->tasks), json_count(check->tasks) == 1 ? "" : "es");
+	if (isfinite(least)) {
+		text_add(text, ", ");
+		check_network_add_speed(least, text);
+	}
 }
 
 static void add_operations(const struct check *check, struct text *text)
 {
+	if (check->request.is_for_torch) {
+		add_collectives(check, text);
+		return;
+	}
 	text_add(text, "an operation ran on each of ");
 	add_plural(text, json_count(check->tasks), "task");
 }
@@ -150,7 +176,7 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 		return check_request_trains(request) ? "no --data-dir: using built-in data"
 						     : "no model to train";
 	if (step == CHECK_SERVERS)
-		return "using existing servers";
+		return request->is_for_torch ? "PyTorch has none" : "using existing servers";
 	return request->is_setup_only ? "--setup-only" : "--model none";
 }
 
@@ -293,12 +319,13 @@ struct json *check_write_json(const struct check *check)
 {
 	const struct check_request *request = &check->request;
 	const struct check_fault *fault = check->fault;
-	struct json *report = json_new_texts("result", check_result_words[check->result], "name",
-					     request->name, "where",
-					     request->is_on_kubernetes ? "kubernetes"
-					     : request->is_remote      ? "remote"
-								       : "local",
-					     "model", check_model_words[request->model], NULL);
+	struct json *report = json_new_texts(
+		"result", check_result_words[check->result], "name", request->name, "where",
+		request->is_on_kubernetes ? "kubernetes"
+		: request->is_remote      ? "remote"
+					  : "local",
+		"framework", request->is_for_torch ? "torch" : "tensorflow", "model",
+		check_model_words[request->model], NULL);
 
 	json_set_bool(report, "syncReplicas", request->is_sync);
 	set_seconds(report, instant_since(check->started, check->ended));
@@ -342,7 +369,9 @@ static void describe_request(const struct check_request *request, struct text *t
 		text_add(text, request->is_remote ? ", from Kubernetes" : " on Kubernetes");
 	else if (!request->is_remote)
 		text_add(text, " on this machine");
-	if (check_request_trains(request))
+	if (request->is_for_torch)
+		text_add(text, ", PyTorch");
+	else if (check_request_trains(request))
 		text_addf(text, ", model %s%s", check_model_words[request->model],
 			  request->is_sync ? ", synchronous" : "");
 }
@@ -361,7 +390,8 @@ void check_add_heading(const struct check *check, struct text *text)
 	text_add(text, "muster check: ");
 	describe_request(&check->request, text);
 	text_add_char(text, '\n');
-	if (!check->request.is_remote && !check->request.has_private_network)
+	if (!check->request.is_remote && !check->request.has_private_network &&
+	    !check->request.is_for_torch)
 		text_addf(text,
 			  "  (warning: until the check ends, any client that can reach %s can run "
 			  "code through its TensorFlow servers)\n",
@@ -471,6 +501,7 @@ static void add_setup(const struct check *check, struct text *text)
 static void add_verdict(const struct check *check, const struct check_style *style,
 			struct text *text)
 {
+	const char *parts = check->request.is_for_torch ? "processes" : "servers";
 	bool is_good = check->result == CHECK_GOOD;
 	struct text time CLEANUP(text_done) = {0};
 
@@ -482,12 +513,13 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	} else if (check->request.is_setup_only) {
 		text_add(text, "the servers keep running");
 	} else if (check->request.model == CHECK_NO_MODEL) {
-		text_add(text, "the servers work together");
+		text_addf(text, "the %s work together", parts);
 	} else if (check->steps[CHECK_RESULT].state == CHECK_SKIPPED) {
-		text_add(text, "the servers work together, but ");
+		text_addf(text, "the %s work together, but ", parts);
 		describe_step(check, CHECK_RESULT, text);
 	} else {
-		text_add(text, "distributed TensorFlow works");
+		text_addf(text, "distributed %s works",
+			  check->request.is_for_torch ? "PyTorch" : "TensorFlow");
 	}
 	text_add_char(text, '\n');
 }

@@ -11,6 +11,16 @@ bool check_model_brings_servers(enum check_model model)
 	return model == CHECK_MWMS || model == CHECK_PS2;
 }
 
+bool check_request_needs_no_servers(const struct check_request *request)
+{
+	return request->is_for_torch || check_model_brings_servers(request->model);
+}
+
+const char *check_request_model(const struct check_request *request)
+{
+	return request->is_for_torch ? "torch" : check_model_words[request->model];
+}
+
 bool check_request_trains(const struct check_request *request)
 {
 	return request->model != CHECK_NO_MODEL && !request->is_setup_only;

@@ -33,6 +33,8 @@ struct check_server {
 
 struct check_request {
 	const char *name; /* "check-x1y2z": name of the servers' job, and prefix of the others */
+	bool is_for_torch; /* PyTorch, whose processes need no servers; with --model mnist or none
+			    */
 	enum check_model model;
 	int workers; /* for a remote check: 0 means the existing ones, at most CHECK_WORKERS */
 	int ps;
@@ -58,6 +60,10 @@ struct check_request {
 
 /* MultiWorkerMirroredStrategy and ParameterServerStrategy start servers in their own processes. */
 bool check_model_brings_servers(enum check_model model);
+/* No servers are needed for the training: it has its own, or is PyTorch's. */
+bool check_request_needs_no_servers(const struct check_request *request);
+/* "mnist", "torch": of the model's job and program. */
+const char *check_request_model(const struct check_request *request);
 /* Whether a model trains, so that the steps after the session are performed. */
 bool check_request_trains(const struct check_request *request);
 

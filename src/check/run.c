@@ -276,6 +276,25 @@ static int find_python(struct text *what, struct err *err)
 	return 0;
 }
 
+static int find_torch(const struct check_request *request, struct text *what, struct err *err)
+{
+	const struct python_search search = python_search_here();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place python;
+	int rc = python_find(&search, arena, &python, err);
+
+	(void) request;
+	if (rc < 0)
+		return rc;
+	const char *version = python_package_version(&python, "torch", arena);
+
+	if (!version)
+		return err_set(err, ERR_NOT_FOUND, "%s has no PyTorch", python.interpreter);
+	text_addf(what, "PyTorch %s; Python%s%s, %s", version, python.version ? " " : "",
+		  python.version ? python.version : "", python.interpreter);
+	return 0;
+}
+
 /* TensorFlow's C library and, if a model trains, a Python with TensorFlow. */
 static int find_library(const struct check_request *request, struct text *what, struct err *err)
 {
@@ -418,7 +437,8 @@ static int run_own_steps(struct check_supervision *supervision, struct err *err)
 		check_look(&supervision->check, loop_monotonic_now());
 		return 0;
 	}
-	if (!run_own_step(supervision, CHECK_LIBRARY, find_library) ||
+	if (!run_own_step(supervision, CHECK_LIBRARY,
+			  request->is_for_torch ? find_torch : find_library) ||
 	    (request->data_dir && !run_own_step(supervision, CHECK_DATA, find_data)) ||
 	    !request->is_remote)
 		return 0;

@@ -10,6 +10,7 @@
 #include "io/private_network.h"
 #include "tensorflow/library_find.h"
 #include "tensorflow/library_guard.h"
+#include "tensorflow/python_find.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -120,16 +121,54 @@ static void read_cluster(struct call *call)
 		call->request.workers = 0;
 }
 
+/* As --framework says; without it PyTorch, if this machine has that and no TensorFlow. */
+static bool is_for_torch(struct call *call)
+{
+	const struct options *options = call->options;
+	const struct library_search search =
+		library_search_here(option_text(options, "libtensorflow"));
+	const struct python_search python_search = python_search_here();
+	const char *framework = option_text(options, "framework");
+	struct library_place place;
+	struct python_place python;
+	struct err err;
+
+	if (framework)
+		return text_equals(framework, "torch");
+	if (call->request.is_remote || call->request.is_on_kubernetes ||
+	    option_is_given(options, "libtensorflow") || option_is_given(options, "setup-only") ||
+	    option_is_given(options, "ps") ||
+	    (option_is_given(options, "model") && call->request.model != CHECK_NO_MODEL) ||
+	    library_find(&search, call->arena, &place, NULL, &err) == 0 ||
+	    python_find(&python_search, call->arena, &python, &err) < 0 ||
+	    !python_package_version(&python, "torch", call->arena))
+		return false;
+	output_print_message("%s has PyTorch and no TensorFlow: --framework torch",
+			     python.interpreter);
+	return true;
+}
+
 static void refuse_what_does_not_fit(struct call *call)
 {
 	const struct check_request *request = &call->request;
 	bool is_remote = request->is_remote, trains = check_request_trains(request);
 	bool is_asynchronous = request->model != CHECK_MNIST && request->model != CHECK_CENSUS;
+	bool is_for_torch = request->is_for_torch;
 	const struct {
 		bool does_not_fit;
 		const char *sentence;
 	} rules[] = {
 		{request->timeout <= 0, "--timeout must be more than 0"},
+		{is_for_torch && (is_remote || request->is_on_kubernetes),
+		 "--framework torch: not available with 'remote' and --on kubernetes"},
+		{is_for_torch && request->is_setup_only,
+		 "--framework torch: cannot be used with --setup-only (PyTorch has no servers)"},
+		{is_for_torch && request->ps > 0 && option_is_given(call->options, "ps"),
+		 "--framework torch: cannot be used with --ps (PyTorch has no parameter servers)"},
+		{is_for_torch && trains && request->model != CHECK_MNIST,
+		 "--framework torch: needs --model mnist or --model none"},
+		{is_for_torch && request->is_sync,
+		 "--sync-replicas: not needed (PyTorch always combines the gradients)"},
 		{is_remote && check_model_brings_servers(request->model),
 		 "--model mwms and --model ps2 cannot be used with 'remote', because they start "
 		 "their own servers; on this machine: 'muster check --model mwms'"},
@@ -143,7 +182,8 @@ static void refuse_what_does_not_fit(struct call *call)
 		{request->is_sync && trains && is_asynchronous,
 		 "--sync-replicas: needs --model mnist or --model census"},
 		{request->data_dir && !trains, "--data-dir: not used, because no model is trained"},
-		{trains && !is_remote && request->ps == 0 && request->model != CHECK_MWMS,
+		{trains && !is_remote && request->ps == 0 && request->model != CHECK_MWMS &&
+			 !is_for_torch,
 		 "--ps 0: this model needs a parameter server; use --ps 1, or --model mwms"},
 	};
 
@@ -172,6 +212,7 @@ static void read_request(struct call *call)
 			call->request.model = model;
 	read_cluster(call);
 	read_pods(call);
+	call->request.is_for_torch = is_for_torch(call);
 	/* Only a template may have one as well. */
 	if (call->request.is_on_kubernetes && !option_text(options, "image") &&
 	    !option_text(options, "pod-template"))
@@ -179,6 +220,8 @@ static void read_request(struct call *call)
 			call, "--on kubernetes: needs --image, an image with TensorFlow and muster "
 			      "(make server-image adds muster to an image with TensorFlow)");
 	refuse_what_does_not_fit(call);
+	if (call->request.is_for_torch)
+		call->request.ps = 0;
 }
 
 static int run_check(struct call *call)
@@ -317,6 +360,8 @@ static int check_command_run(const struct options *options)
 }
 
 static const struct option_row rows_of_check[] = {
+	WORDS("framework", "tensorflow|torch", NULL,
+	      "what to test (default: TensorFlow; PyTorch where only that is installed)"),
 	OPTION("workers", NUMBER, "N", "2", "workers", .letter = 'w', .low = 1,
 	       .high = CHECK_SERVERS_MOST),
 	OPTION("ps", NUMBER, "N", "2", "parameter servers", .high = CHECK_SERVERS_MOST),
@@ -352,9 +397,10 @@ const struct command command_check = {
 	.arguments = "[OPTIONS] [local]\n"
 		     "[OPTIONS] remote --servers URL[,URL...]\n"
 		     "[OPTIONS] remote --on kubernetes --image IMAGE",
-	.one_line = "test whether distributed TensorFlow works",
+	.one_line = "test whether distributed TensorFlow or PyTorch works",
 	.examples = "  muster check\n"
 		    "  muster check --model none\n"
+		    "  muster check --framework torch -w 4\n"
 		    "  muster check -w 4 --ps 1 --model census --sync-replicas\n"
 		    "  muster check --setup-only\n"
 		    "  muster check remote --servers grpc://db7:2222 -o json > check.json\n"

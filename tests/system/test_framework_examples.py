@@ -40,6 +40,13 @@ def example(muster, request, tmp_path):
     return Example(muster, request.param, tmp_path)
 
 
+def test_a_check_of_pytorch_passes(muster):
+    environment = {"VIRTUAL_ENV": os.environ["MUSTER_TORCH"]}
+    done = muster("check", "--framework", "torch", "-w", 3, code=0, limit=LIMIT, env=environment)
+    assert re.search(r"network +ok .* 6 links: round trip .* clocks within ", done.stdout)
+    assert done.stdout.endswith(": distributed PyTorch works\n")
+
+
 def step_of(output):
     step, = re.findall(r"goes on at step (\d+)", output)
     return int(step)

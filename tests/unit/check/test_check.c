@@ -4,7 +4,7 @@
  * tests/golden/check/NAME.transcript, whose lines are
  *
  *     request MODEL [workers N] [ps N] [timeout SECONDS] [sync] [setup] [data] [remote URL]
- *             [kubernetes]
+ *             [kubernetes] [torch]
  *     as NAME N                         the next N lines are those of that transcript
  *     TIME library WORDS                    TIME data WORDS       (milliseconds)
  *     TIME no-library WORDS                 TIME no-data WORDS
@@ -97,6 +97,8 @@ static void read_request(struct story *story, char *rest)
 			request->is_setup_only = true;
 		else if (text_equals(word, "data"))
 			request->data_dir = "/data/mnist";
+		else if (text_equals(word, "torch"))
+			request->is_for_torch = true;
 		else if (text_equals(word, "kubernetes"))
 			request->is_on_kubernetes = true;
 		else if (text_equals(word, "remote")) {
@@ -453,6 +455,10 @@ int main(void)
 		STORY("mnist_passes"),
 		STORY("none_passes"),
 		STORY("mwms_waits_until_the_servers_have_gone"),
+		STORY("torch_passes"),
+		STORY("torch_link_fails"),
+		STORY("torch_without_training"),
+		STORY("torch_is_silent"),
 		STORY("ps2_trains_by_its_chief"),
 		STORY("remote_passes"),
 		STORY("kubernetes_passes"),
