@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/elastic_status.h"
+#include "cli/found_job.h"
 #include "cli/kube_cluster.h"
 #include "cli/local_jobs.h"
 #include "cli/lookup.h"
@@ -10,7 +11,9 @@
 #include "io/folder.h"
 #include "io/loop.h"
 #include "io/terminal.h"
+#include "local/nvml.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 struct rows {
@@ -84,6 +87,7 @@ enum column {
 	COLUMN_DURATION,
 	COLUMN_WHERE,
 	COLUMN_STARTED,
+	COLUMN_GPUS,
 	COLUMN_MESSAGE,
 	COLUMN_COUNT
 };
@@ -144,6 +148,9 @@ static void add_cell(const struct client_row *row, enum column column, bool is_l
 	case COLUMN_STARTED:
 		table_add_time(table, row->start_time, is_local);
 		break;
+	case COLUMN_GPUS:
+		table_add(table, row->gpus);
+		break;
 	case COLUMN_MESSAGE:
 	case COLUMN_COUNT:
 		table_add(table, row->message);
@@ -156,8 +163,8 @@ static void add_table(const struct options *options, const struct rows *rows,
 		      const struct rows *last, bool has_headings, struct text *text)
 {
 	static const char *const headings[COLUMN_COUNT] = {
-		"NAMESPACE", "NAME", "STATE",    "ROLES", "RUNNING", "RESTARTS",
-		"AGE",       "EXIT", "DURATION", "WHERE", "STARTED", "MESSAGE"};
+		"NAMESPACE", "NAME",     "STATE", "ROLES",   "RUNNING", "RESTARTS", "AGE",
+		"EXIT",      "DURATION", "WHERE", "STARTED", "GPUS",    "MESSAGE"};
 	struct table table CLEANUP(table_done) = {0};
 	enum column columns[COLUMN_COUNT];
 
@@ -240,6 +247,68 @@ static int add_listed_jobs(const struct options *options, struct lookup *lookup,
 	return 0;
 }
 
+/* "0 (93%, 12288Mi, 65 C, 250 W)", what is known of it. */
+static void add_load(const struct gpu_load *load, struct text *text)
+{
+	const struct {
+		int64_t value;
+		const char *unit;
+	} values[] = {{load->busy, "%"},
+		      {load->memory_used < 0 ? -1 : load->memory_used / MEBIBYTE, "Mi"},
+		      {load->degrees, " C"},
+		      {load->milliwatts < 0 ? -1 : load->milliwatts / 1000, " W"}};
+	const char *separator = " (";
+
+	text_addf(text, "%s%d", text->len ? ", " : "", load->number);
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		if (values[i].value < 0)
+			continue;
+		text_addf(text, "%s%" PRId64 "%s", separator, values[i].value, values[i].unit);
+		separator = ", ";
+	}
+	text_add(text, text_equals(separator, ", ") ? ")" : "");
+}
+
+/* The GPUs of the running replicas of a job of this machine. A job that is deleted meanwhile has
+ * none. */
+static void find_gpus(struct lookup *lookup, const struct gpu_loads *loads, struct client_row *row)
+{
+	struct job_state state CLEANUP(job_state_done) = {0};
+	struct found_job found = {.name = row->name};
+	struct text text CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (lookup_client(lookup, NULL, NULL, &found.client, &err) < 0 ||
+	    job_state_read(&found, &state, &err) < 0)
+		return;
+	for (size_t i = 0; i < loads->count; i++) {
+		bool is_used = false;
+
+		for (size_t j = 0; j < state.status.n_replicas && !is_used; j++)
+			is_used = state.status.replicas[j].pid > 0 &&
+				  gpus_names_have(state.status.replicas[j].gpus,
+						  loads->list[i].number);
+		if (is_used)
+			add_load(&loads->list[i], &text);
+	}
+	if (text.len > 0)
+		row->gpus = text_take(&text);
+}
+
+/* A driver that does not answer says nothing. */
+static void add_gpus(struct lookup *lookup, struct rows *rows)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct gpu_loads *loads CLEANUP(mem_free_any) = mem_new(sizeof(*loads));
+	struct err err;
+
+	if (nvml_loads(arena, loads, &err) < 0)
+		return;
+	for (size_t i = 0; i < rows->count && loads->count > 0; i++)
+		if (!rows->list[i].namespace_name && rows->list[i].running > 0)
+			find_gpus(lookup, loads, &rows->list[i]);
+}
+
 /* The jobs of one place are printed also when the other place cannot be read. The cluster comes
  * first, because another program may be executed there. */
 static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows)
@@ -252,6 +321,8 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 		exit_code = output_fail(&err);
 	if (is_asked_for(options, "local") && add_listed_jobs(options, lookup, false, rows, &err))
 		exit_code = output_fail(&err);
+	if (has_column(options, COLUMN_GPUS))
+		add_gpus(lookup, rows);
 	return exit_code;
 }
 

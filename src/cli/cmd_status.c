@@ -26,8 +26,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MEBIBYTE (1024 * 1024)
-
 /* How `status` shows a job, once or at each change. */
 struct display {
 	char *words; /* the job's name on a command line (spec/job.h) */
@@ -317,16 +315,10 @@ static const char *users_of_gpu(const struct view *view, int number)
 
 	for (size_t i = 0; i < view->status->n_replicas; i++) {
 		const struct replica_status *replica = &view->status->replicas[i];
-		char *names CLEANUP(mem_free_text) = mem_copy_text(replica->gpus);
-		char *rest = names;
 
-		/* "1:0" is a MIG device of GPU 1. */
-		for (char *name; replica->pid > 0 && (name = strsep(&rest, ","));)
-			if (strspn(name, NAME_DIGITS) > 0 && atoi(name) == number) {
-				text_addf(&users, "%s%s-%d", users.len ? ", " : "", replica->role,
-					  replica->index);
-				break;
-			}
+		if (replica->pid > 0 && gpus_names_have(replica->gpus, number))
+			text_addf(&users, "%s%s-%d", users.len ? ", " : "", replica->role,
+				  replica->index);
 	}
 	return users.len ? arena_copy_text(view->arena, text_of(&users)) : NULL;
 }

@@ -61,6 +61,7 @@ void client_row_done(struct client_row *row)
 	free(row->where);
 	free(row->namespace_name);
 	free(row->message);
+	free(row->gpus);
 }
 
 void client_rows_free(struct client_row *rows, size_t count)

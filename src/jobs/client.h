@@ -23,6 +23,7 @@ struct client_row {
 	char *where; /* "local", "kubernetes/NAMESPACE": before "/" and the name */
 	char *namespace_name; /* on a cluster; NULL on this machine */
 	char *message; /* one line: why it failed, or what it waits for; "" */
+	char *gpus; /* what its GPUs do; NULL: not asked, or none */
 	int64_t version;
 	int running; /* running replicas */
 	int wanted;

@@ -21,7 +21,7 @@
 #define PROCESSES_LIMIT 64 /* of one GPU */
 
 /* Signs of a driver: its module, its device, that of WSL, its program. */
-static bool is_driver_likely(void)
+bool nvml_is_likely(void)
 {
 	static const char *const signs[] = {"/proc/driver/nvidia", "/dev/nvidiactl", "/dev/dxg"};
 	const struct child_start program = {.program = PROGRAM, .environment = environ};
@@ -152,6 +152,23 @@ static bool print_by_nvml(bool are_loads)
 	return true;
 }
 
+static void set_streams(int output_fd)
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	dup2(nothing, STDIN_FILENO);
+	dup2(output_fd, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+}
+
+void nvml_write_loads(int fd, msec period)
+{
+	set_streams(fd);
+	while (print_by_nvml(true) && putchar('\n') == '\n' && fflush(stdout) == 0)
+		usleep((useconds_t) (period * 1000));
+	_exit(EXIT_FAILED);
+}
+
 NORETURN static void answer(int output_fd, bool are_loads)
 {
 	char *const arguments[] = {PROGRAM, "-L", NULL};
@@ -160,12 +177,9 @@ NORETURN static void answer(int output_fd, bool are_loads)
 		.arguments = arguments,
 		.environment = environ,
 	};
-	int nothing = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(nothing, STDIN_FILENO);
-	dup2(output_fd, STDOUT_FILENO);
-	dup2(nothing, STDERR_FILENO);
+	set_streams(output_fd);
 	if (print_by_nvml(are_loads) || are_loads)
 		_exit(fflush(stdout) ? 1 : 0);
 	(void) child_exec(&program, NULL);
@@ -237,7 +251,7 @@ static int ask_driver(bool are_loads, struct text *text, struct err *err)
 {
 	int ends[2];
 
-	if (!is_driver_likely())
+	if (!nvml_is_likely())
 		return 0;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set_errno(err, errno, "cannot list the GPUs");
@@ -273,17 +287,10 @@ static void read_process(const char *line, struct arena *arena, struct gpu_load 
 	load->processes[load->n_processes++] = process;
 }
 
-int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err)
+void nvml_read_loads(char *lines, struct arena *arena, struct gpu_loads *ret_loads)
 {
-	struct text text CLEANUP(text_done) = {0};
-	int rc = ask_driver(true, &text, err);
-	char *lines CLEANUP(mem_free_text) = text_take(&text);
-	char *rest = lines;
-
 	*ret_loads = (struct gpu_loads){0};
-	if (rc < 0)
-		return rc;
-	for (char *line; rest && (line = strsep(&rest, "\n")) && ret_loads->count < GPUS_LIMIT;) {
+	for (char *line; lines && (line = strsep(&lines, "\n")) && ret_loads->count < GPUS_LIMIT;) {
 		struct gpu_load *load = &ret_loads->list[ret_loads->count];
 		long long used, all;
 
@@ -292,9 +299,18 @@ int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err
 			load->memory_used = used;
 			load->memory = all;
 			ret_loads->count++;
-		} else if (ret_loads->count > 0) {
+		} else if (arena && ret_loads->count > 0) {
 			read_process(line, arena, &load[-1]);
 		}
 	}
-	return 0;
+}
+
+int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+	int rc = ask_driver(true, &text, err);
+	char *lines CLEANUP(mem_free_text) = text_take(&text);
+
+	nvml_read_loads(rc < 0 ? NULL : lines, arena, ret_loads);
+	return rc;
 }

@@ -13,6 +13,8 @@
 /* Appends the output of `nvidia-smi -L`: from NVML (libnvidia-ml.so.1), else from that program. */
 int nvml_list(struct text *text, struct err *err) MUST_USE;
 
+#define MEBIBYTE (1024 * 1024)
+
 struct gpu_process {
 	int64_t pid; /* of the initial PID namespace */
 	int64_t memory; /* bytes of the GPU's memory; -1: unknown */
@@ -34,5 +36,13 @@ struct gpu_loads {
 	size_t count;
 };
 
+/* Whether there is a sign of a driver. */
+bool nvml_is_likely(void);
 /* Only from NVML. Processes live in the arena. */
 int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err) MUST_USE;
+
+/* For a process of its own: writes the loads every `period`, each time with an empty line after
+ * them, until nobody reads. */
+NORETURN void nvml_write_loads(int fd, msec period);
+/* Reads what it wrote once; cuts the text. Without an arena, processes are skipped. */
+void nvml_read_loads(char *lines, struct arena *arena, struct gpu_loads *ret_loads);

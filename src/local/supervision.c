@@ -16,6 +16,7 @@
 #include "jobs/registration.h"
 #include "jobs/state_folder.h"
 #include "local/control.h"
+#include "local/gpu_metrics.h"
 #include "reconcile/reconcile.h"
 
 #include <signal.h>
@@ -36,6 +37,7 @@ struct local_supervision {
 	struct backend *processes; /* the local back end, of the supervision or of its agent */
 	rlim_t descriptor_limit; /* ours, and that of replicas */
 	struct control *control;
+	struct gpu_metrics *gpu_metrics;
 	struct unsaved_output *unsaved_output; /* lines that were only printed on the terminal */
 	struct loop_watch *outer_gone;
 
@@ -140,6 +142,16 @@ static void on_local_run_hurry(void *data)
 
 	backend_local_kill_all(supervision->processes);
 	supervision_request_pass(&supervision->base);
+}
+
+static void add_gpu_metrics(struct text *text, void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+
+	if (!supervision->gpu_metrics)
+		supervision->gpu_metrics = gpu_metrics_new(base->loop);
+	gpu_metrics_write(supervision->gpu_metrics, base->job, &base->reporter.status, text);
 }
 
 static void pass_on_signal(int number, void *data)
@@ -347,6 +359,7 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 static void free_local_supervision(struct local_supervision *supervision)
 {
 	supervision_end_work(&supervision->base);
+	gpu_metrics_free(supervision->gpu_metrics);
 	control_free(supervision->control);
 	loop_watch_free(supervision->outer_gone);
 	supervision_done(&supervision->base);
@@ -374,6 +387,7 @@ static int run_inner(const struct supervisor_request *request, const struct guar
 		.end_pass = finish_local_pass,
 		.take_signal = on_local_run_signal,
 		.hurry = on_local_run_hurry,
+		.add_metrics = add_gpu_metrics,
 		.pass_on = pass_on_signal,
 	};
 	struct local_supervision supervision CLEANUP(free_local_supervision) = {

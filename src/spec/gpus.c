@@ -201,6 +201,17 @@ void gpus_add_ids(const struct gpus *gpus, gpu_set set, struct text *text)
 	add_words(gpus, set, true, text);
 }
 
+bool gpus_names_have(const char *names, int number)
+{
+	while (names && strspn(names, NAME_DIGITS) > 0) {
+		if (atoi(names) == number)
+			return true;
+		names = strchr(names, ',');
+		names += names != NULL;
+	}
+	return false;
+}
+
 void gpus_add_models(const struct gpus *gpus, struct text *text)
 {
 	for (size_t i = 0; i < gpus->count; i++) {

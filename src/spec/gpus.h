@@ -47,6 +47,8 @@ size_t gpus_count(gpu_set set);
 gpu_set gpus_take_lowest(gpu_set *set, size_t count);
 /* Adds "0,1", or "none". */
 void gpus_add_names(const struct gpus *gpus, gpu_set set, struct text *text);
+/* Whether such names have the GPU of this number, or a MIG device of it ("1:0"). NULL: no. */
+bool gpus_names_have(const char *names, int number);
 /* Adds all of them: "0,1 NVIDIA A100-SXM4-40GB; 2 Tesla T4". */
 void gpus_add_models(const struct gpus *gpus, struct text *text);
 /* Adds the value of CUDA_VISIBLE_DEVICES for this set. */

@@ -16,6 +16,8 @@ static void write_metrics(const struct metrics_passes *passes, struct text *text
 	const struct supervision *supervision = data;
 
 	metrics_write(supervision->job, &supervision->reporter.status, passes, text);
+	if (supervision->parts->add_metrics)
+		supervision->parts->add_metrics(text, supervision->data);
 }
 
 int supervision_create_exporter(struct supervision *supervision, struct err *err)

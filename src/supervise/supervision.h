@@ -47,6 +47,8 @@ struct supervision_parts {
 	bool (*take_signal)(int number, void *data);
 	/* The job must stop without a grace period: a second interrupt, or SIGQUIT. */
 	void (*hurry)(void *data);
+	/* Adds to the job's metrics. NULL: nothing. */
+	void (*add_metrics)(struct text *text, void *data);
 	/* Passes SIGUSR1 or SIGUSR2 on to the job's processes. */
 	void (*pass_on)(int number, void *data);
 };

@@ -68,7 +68,7 @@ def test_ps_lists_what_goes_on_and_all_with_a(muster):
     assert names == ["done", "going"]
     assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/done\nlocal/going\n"
     wide = muster("ps", "-a", "-o", "wide", code=0).stdout.splitlines()
-    assert wide[0].split()[6:] == ["EXIT", "DURATION", "WHERE", "STARTED", "MESSAGE"]
+    assert wide[0].split()[6:] == ["EXIT", "DURATION", "WHERE", "STARTED", "GPUS", "MESSAGE"]
 
 
 def test_ps_shows_how_jobs_ended_and_only_some(muster):

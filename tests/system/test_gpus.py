@@ -6,11 +6,13 @@ import pathlib
 import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
-from conftest import replicas
+from conftest import LIMIT, read_line, read_until, replicas
 from processes import wait_until_process_is_gone
+from test_metrics import ask, connection_to, numbers
 
 STUB = pathlib.Path(__file__).with_name("stub_nvml.c")
 SHOW = 'echo "$MUSTER_ROLE-$MUSTER_INDEX sees [${CUDA_VISIBLE_DEVICES-unset}], local rank [$LOCAL_RANK]"'
@@ -408,6 +410,8 @@ def test_the_status_shows_what_the_gpus_of_a_job_do(machine):
                                f"{name} ({os.getpid()}) 12000Mi, another (999999999)"]
     assert rows[start + 2] == ["1", "worker-1", "-", "0Mi of 40960Mi", "-", "-", "-"]
     assert rows[start + 3] == []
+    shown = muster("ps", "-o", "wide", code=0).stdout
+    assert "   0 (93%, 12288Mi, 65 C, 250 W), 1 (0Mi)   " in shown and "   GPUS   " in shown
     muster("stop", "--grace", 0, "a", code=0)
     assert "USED BY" not in muster("status", "a", code=0).stdout
 
@@ -419,3 +423,43 @@ def test_a_status_needs_no_driver_that_answers(machine, tmp_path):
     for definition in ("STUB_FAILS", "STUB_CRASHES"):
         make_library(tmp_path / "nvml", "STUB_GPUS=2", definition)
         assert "State:      Running" in muster("status", "a", code=0).stdout
+
+
+RUNS = ["--", "sh", "-c", "echo runs; exec sleep 1000"]
+
+
+def test_the_metrics_show_what_the_gpus_of_a_job_do(machine):
+    muster = machine(3, f"STUB_LOADS={os.getpid()}")
+    job = muster.start("run", "--metrics-listen", "127.0.0.1:0", "--name", "a", "-w", 2, "--gpu", 1, *RUNS)
+    connection = connection_to(read_line(job.stderr))
+    read_until(job.stdout, "runs")
+    muster.until_running("a", 2)
+    labels = 'job="a",role="worker",index="{0}",gpu="{0}"'
+    over = time.monotonic() + LIMIT
+    while "muster_gpu" not in (text := ask(connection)[1]):
+        assert time.monotonic() < over, text
+        time.sleep(0.1)
+    values = numbers(text)
+    assert {name: values[f"muster_gpu_{name}{{{labels.format(0)}}}"] for name in (
+        "busy_ratio", "memory_used_bytes", "memory_bytes", "temperature_celsius", "power_watts")} == {
+        "busy_ratio": 0.93, "memory_used_bytes": 12288 << 20, "memory_bytes": 40960 << 20, "temperature_celsius": 65,
+        "power_watts": 250.4}
+    assert f"muster_gpu_busy_ratio{{{labels.format(1)}}}" not in values
+    assert values[f"muster_gpu_memory_bytes{{{labels.format(1)}}}"] == 40960 << 20
+    job.send_signal(signal.SIGTERM)
+    assert job.wait(LIMIT) == 143
+
+
+@pytest.mark.parametrize("definition", ["STUB_FAILS", "STUB_CRASHES"])
+def test_metrics_need_no_driver_that_answers(machine, tmp_path, definition):
+    muster = machine(2)
+    job = muster.start("run", "--metrics-listen", "127.0.0.1:0", "--name", "a", "--gpu", 1, *RUNS)
+    connection = connection_to(read_line(job.stderr))
+    read_until(job.stdout, "runs")
+    muster.until_running("a", 1)
+    make_library(tmp_path / "nvml", "STUB_GPUS=2", definition)
+    for _ in range(5):
+        status, text = ask(connection)
+        assert status == 200 and "muster_job_replicas" in text and "muster_gpu" not in text
+    muster("stop", "--grace", 0, "a", code=0)
+    job.communicate(timeout=LIMIT)

@@ -79,6 +79,18 @@ TEST(gpus_keep_their_numbers_whatever_is_shown)
 	assert_true(imagined.list[0].number != imagined_too.list[0].number);
 }
 
+TEST(a_gpu_is_found_among_names)
+{
+	assert_true(gpus_names_have("0", 0));
+	assert_true(gpus_names_have("2,13", 13));
+	assert_true(gpus_names_have("0:1,1:0", 1));
+	assert_false(gpus_names_have("2,13", 1));
+	assert_false(gpus_names_have("none", 0));
+	assert_false(gpus_names_have("GPU-1,1", 1));
+	assert_false(gpus_names_have("", 0));
+	assert_false(gpus_names_have(NULL, 0));
+}
+
 TEST(a_script_of_pytorch_is_known_by_its_imports)
 {
 	static const char *const scripts[] = {

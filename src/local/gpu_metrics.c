@@ -1,0 +1,184 @@
+#include "local/gpu_metrics.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "io/child.h"
+#include "io/file.h"
+#include "local/nvml.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define PERIOD (5 * MSEC_PER_SECOND)
+/* Older values are not those of now. */
+#define MOST_AGE (30 * MSEC_PER_SECOND)
+#define ANSWER_LIMIT 65536
+
+struct gpu_metrics {
+	struct loop *loop;
+	bool was_started;
+	pid_t pid; /* 0: none */
+	int fd; /* its answers; -1: none */
+	struct loop_watch *readable;
+	struct text answer; /* the part of one that has come */
+	struct gpu_loads loads;
+	instant answered; /* INSTANT_UNSET: never */
+};
+
+struct gpu_metrics *gpu_metrics_new(struct loop *loop)
+{
+	struct gpu_metrics *metrics = mem_new(sizeof(*metrics));
+
+	metrics->loop = loop;
+	metrics->fd = -1;
+	return metrics;
+}
+
+/* It may hang in the kernel, so its end is not waited for: the job's children are reaped anyway. */
+static void end_asker(struct gpu_metrics *metrics)
+{
+	loop_watch_free(TAKE(metrics->readable));
+	file_close(&metrics->fd);
+	if (metrics->pid > 0)
+		kill(metrics->pid, SIGKILL);
+	metrics->pid = 0;
+}
+
+void gpu_metrics_free(struct gpu_metrics *metrics)
+{
+	if (!metrics)
+		return;
+	end_asker(metrics);
+	text_done(&metrics->answer);
+	free(metrics);
+}
+
+static void on_answer(void *data)
+{
+	struct gpu_metrics *metrics = data;
+	char part[4096];
+	ssize_t n = read(metrics->fd, part, sizeof(part));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0 || metrics->answer.len > ANSWER_LIMIT) {
+		end_asker(metrics);
+		return;
+	}
+	text_add_bytes(&metrics->answer, part, (size_t) n);
+	if (!text_ends_with(text_of(&metrics->answer), "\n\n"))
+		return;
+	nvml_read_loads(metrics->answer.bytes, NULL, &metrics->loads);
+	text_clear(&metrics->answer);
+	metrics->answered = loop_monotonic_now();
+}
+
+static void start_asker(struct gpu_metrics *metrics)
+{
+	int ends[2];
+
+	metrics->was_started = true;
+	if (!nvml_is_likely() || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	metrics->pid = child_fork();
+	if (metrics->pid == 0)
+		nvml_write_loads(ends[1], PERIOD);
+	close(ends[1]);
+	metrics->fd = ends[0];
+	metrics->readable = loop_watch_readable(metrics->loop, metrics->fd, on_answer, metrics);
+}
+
+static const struct gpu_load *find_load(const struct gpu_metrics *metrics, int number)
+{
+	for (size_t i = 0; i < metrics->loads.count; i++)
+		if (metrics->loads.list[i].number == number)
+			return &metrics->loads.list[i];
+	return NULL;
+}
+
+/* The values of a GPU; -1: unknown. */
+
+static double busy_of(const struct gpu_load *load)
+{
+	return load->busy < 0 ? -1 : load->busy / 100.0;
+}
+
+static double memory_used_of(const struct gpu_load *load)
+{
+	return (double) load->memory_used;
+}
+
+static double memory_of(const struct gpu_load *load)
+{
+	return (double) load->memory;
+}
+
+static double degrees_of(const struct gpu_load *load)
+{
+	return load->degrees;
+}
+
+static double watts_of(const struct gpu_load *load)
+{
+	return load->milliwatts < 0 ? -1 : load->milliwatts / 1000.0;
+}
+
+static const struct gauge {
+	const char *name, *help;
+	double (*of)(const struct gpu_load *load);
+} gauges[] = {
+	{"busy_ratio", "Share of the last moment in which the GPU computed.", busy_of},
+	{"memory_used_bytes", "Used memory of the GPU, by all processes.", memory_used_of},
+	{"memory_bytes", "Memory of the GPU.", memory_of},
+	{"temperature_celsius", "Temperature of the GPU.", degrees_of},
+	{"power_watts", "Power that the GPU draws.", watts_of},
+};
+
+/* A line for each GPU of a replica: "0,1", or "1:0", a MIG device of GPU 1. */
+static void add_replica(const struct gpu_metrics *metrics, const struct gauge *gauge,
+			const struct job *job, const struct replica_status *replica,
+			struct text *text)
+{
+	char *names CLEANUP(mem_free_text) = mem_copy_text(replica->gpus);
+	char *rest = names;
+
+	for (char *name; replica->pid > 0 && (name = strsep(&rest, ","));) {
+		const struct gpu_load *load =
+			strspn(name, NAME_DIGITS) > 0 ? find_load(metrics, atoi(name)) : NULL;
+
+		if (load && gauge->of(load) >= 0)
+			text_addf(text,
+				  "muster_gpu_%s{namespace=\"%s\",job=\"%s\",role=\"%s\",index=\""
+				  "%d\",gpu=\"%s\"} %.12g\n",
+				  gauge->name, job->name_space, job->name, replica->role,
+				  replica->index, name, gauge->of(load));
+	}
+}
+
+static bool has_gpu(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const char *names = status->replicas[i].gpus;
+
+		if (names && strspn(names, NAME_DIGITS) > 0)
+			return true;
+	}
+	return false;
+}
+
+void gpu_metrics_write(struct gpu_metrics *metrics, const struct job *job,
+		       const struct status *status, struct text *text)
+{
+	if (!metrics->was_started && has_gpu(status))
+		start_asker(metrics);
+	if (!instant_is_set(metrics->answered) ||
+	    instant_since(metrics->answered, loop_monotonic_now()) > MOST_AGE)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(gauges); i++) {
+		text_addf(text, "# HELP muster_gpu_%s %s\n# TYPE muster_gpu_%s gauge\n",
+			  gauges[i].name, gauges[i].help, gauges[i].name);
+		for (size_t j = 0; j < status->n_replicas; j++)
+			add_replica(metrics, &gauges[i], job, &status->replicas[j], text);
+	}
+}
