@@ -4,6 +4,8 @@
 - A folder includes only itself and what its line in MAY_INCLUDE names; that is always a lower one.
 - Inside one folder the headers have no circle, and neither have the modules (a .c with its .h).
 - Every include of ours names the folder; each outside library is included by the few files in LIBRARIES.
+- Who uses a function or constant of the operating system includes its header, or a header of ours does: other versions of glibc give
+  less by accident.
 - The pure sources (src/*/meson.build) include no header of the operating system that does input or output.
 - No function is longer than LONGEST_FUNCTION lines, and no folder has more files than MOST_FILES.
 - Each folder has a README.md of 3 to 8 lines.
@@ -70,6 +72,30 @@ PURE_HEADERS = {
 
 # A process without memory says so and ends, from wherever it is.
 EXCEPTIONS = {("base/mem.c", "unistd.h"), ("rendezvous/world.c", "arpa/inet.h")}
+
+# Functions that headers of this glibc declare besides their own, and those of an older one do not.
+FUNCTIONS = {
+    "unistd.h": "_exit access alarm chdir close dup2 execv fork fsync ftruncate getcwd getegid geteuid getgid getpgid getpid getppid "
+                "getsid getuid isatty lseek pipe2 pread pwrite read readlink rmdir setpgid setsid symlink sysconf unlink usleep write",
+    "signal.h": "kill sigaction sigemptyset sigfillset sigprocmask",
+    "fcntl.h": "fcntl open openat",
+    "sys/stat.h": "chmod fstat lstat mkdir stat umask",
+    "sys/wait.h": "waitid waitpid",
+    "poll.h": "poll",
+    "sys/resource.h": "getrlimit setpriority setrlimit",
+}
+CONSTANTS = {
+    "unistd.h": r"STD(?:IN|OUT|ERR)_FILENO|[FRWX]_OK",
+    "signal.h": r"SIG[A-Z]+[12]?",
+    "fcntl.h": r"O_[A-Z]+",
+    "sys/stat.h": r"S_I[A-Z]+",
+    "sys/wait.h": r"WNOHANG|WNOWAIT|CLD_[A-Z]+",
+    "poll.h": r"POLL[A-Z]+",
+    "sys/resource.h": r"PRIO_PROCESS|RLIMIT_[A-Z]+",
+}
+CALLS = {header: re.compile(rf"(?<![\w.>])(?:({'|'.join(names.split())})\s*\(|({CONSTANTS[header]})\b)")
+         for header, names in FUNCTIONS.items()}
+NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 LONGEST_FUNCTION = 60
 MOST_FILES = 100
@@ -167,6 +193,27 @@ def check_outside(source):
             yield line, f"<{header}> has no place in {source.name}, which does no input or output"
 
 
+def headers_of(source, by_name, known):
+    """The headers of the operating system that a file has, by those of ours, too."""
+    if source.name not in known:
+        known[source.name] = {header for _, header in source.outside}
+        for _, included in source.ours:
+            if included in by_name:
+                known[source.name] |= headers_of(by_name[included], by_name, known)
+    return known[source.name]
+
+
+def check_calls(sources):
+    by_name, known = {source.name: source for source in sources}, {}
+    for source in sources:
+        code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(source.lines))
+        for header, calls in CALLS.items():
+            match = calls.search(code)
+            if match and source.path.suffix == ".c" and header not in headers_of(source, by_name, known):
+                line = code.count("\n", 0, match.start()) + 1
+                yield f"{source.path}:{line}: {match.group(1) or match.group(2)} needs <{header}>"
+
+
 def check_functions(source):
     """Relies on the house form: a function's braces stand in the first column."""
     opened, title = 0, ""
@@ -242,7 +289,8 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src")
     pure = pure_of(root)
     sources = [Source(root, path, pure) for path in sorted(root.rglob("*.[ch]"))]
-    faults = [*check_folders(root, sources), *check_table(sources), *check_circles(sources), *check_walks(sources)]
+    faults = [*check_folders(root, sources), *check_table(sources), *check_circles(sources), *check_walks(sources),
+              *check_calls(sources)]
     for source in sources:
         if source.folder in MAY_INCLUDE:
             for check in (check_includes(root, source), check_outside(source), check_functions(source)):

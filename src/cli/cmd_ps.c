@@ -281,16 +281,16 @@ static void find_gpus(struct lookup *lookup, const struct gpu_loads *loads, stru
 	if (lookup_client(lookup, NULL, NULL, &found.client, &err) < 0 ||
 	    job_state_read(&found, &state, &err) < 0)
 		return;
-	for (size_t i = 0; i < loads->count; i++) {
-		bool is_used = false;
+	for (size_t i = 0; i < loads->count; i++)
+		for (size_t j = 0; j < state.status.n_replicas; j++) {
+			const struct replica_status *replica = &state.status.replicas[j];
 
-		for (size_t j = 0; j < state.status.n_replicas && !is_used; j++)
-			is_used = state.status.replicas[j].pid > 0 &&
-				  gpus_names_have(state.status.replicas[j].gpus,
-						  loads->list[i].number);
-		if (is_used)
-			add_load(&loads->list[i], &text);
-	}
+			if (replica->pid > 0 &&
+			    gpus_names_have(replica->gpus, loads->list[i].number)) {
+				add_load(&loads->list[i], &text);
+				break;
+			}
+		}
 	if (text.len > 0)
 		row->gpus = text_take(&text);
 }

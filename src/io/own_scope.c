@@ -76,12 +76,11 @@ int own_scope_enter(const struct own_scope *scope, struct err *err)
 	char *unit CLEANUP(mem_free_text) =
 		mem_format("muster-%s-%d.scope", scope->name, (int) getpid());
 	struct text output CLEANUP(text_done) = {0};
-	struct err failure;
 
 	if (!is_systemd_there())
 		return err_set(err, ERR_UNSUPPORTED, "systemd does not run for this user");
-	if (start_scope(unit, scope, &output, &failure) < 0)
-		return err_set(err, ERR_UNSUPPORTED, "%s", failure.text);
+	if (start_scope(unit, scope, &output, err) < 0)
+		return err->code;
 	if (!text_starts_with(text_of(&output), "o \"/")) /* the path of its start */
 		return err_set(err, ERR_UNSUPPORTED, "systemd says: %.*s",
 			       (int) strcspn(text_of(&output), "\n"), text_of(&output));

@@ -12,5 +12,6 @@ struct own_scope {
 };
 
 /* Moves this process into a new scope, from which it may create further control groups
- * (io/own_group.h). ERR_UNSUPPORTED, with the reason as a phrase, if it stays where it is. */
+ * (io/own_group.h). An error says why it stays where it is: ERR_UNSUPPORTED,
+ * or one of program_call_wait. */
 int own_scope_enter(const struct own_scope *scope, struct err *err) MUST_USE;

@@ -1,7 +1,6 @@
 #include "local/gpu_metrics.h"
 
 #include "base/mem.h"
-#include "base/names.h"
 #include "io/child.h"
 #include "io/file.h"
 #include "local/nvml.h"
@@ -89,96 +88,49 @@ static void start_asker(struct gpu_metrics *metrics)
 	metrics->readable = loop_watch_readable(metrics->loop, metrics->fd, on_answer, metrics);
 }
 
-static const struct gpu_load *find_load(const struct gpu_metrics *metrics, int number)
-{
-	for (size_t i = 0; i < metrics->loads.count; i++)
-		if (metrics->loads.list[i].number == number)
-			return &metrics->loads.list[i];
-	return NULL;
-}
-
-/* The values of a GPU; -1: unknown. */
-
-static double busy_of(const struct gpu_load *load)
-{
-	return load->busy < 0 ? -1 : load->busy / 100.0;
-}
-
-static double memory_used_of(const struct gpu_load *load)
-{
-	return (double) load->memory_used;
-}
-
-static double memory_of(const struct gpu_load *load)
-{
-	return (double) load->memory;
-}
-
-static double degrees_of(const struct gpu_load *load)
-{
-	return load->degrees;
-}
-
-static double watts_of(const struct gpu_load *load)
-{
-	return load->milliwatts < 0 ? -1 : load->milliwatts / 1000.0;
-}
-
 static const struct gauge {
 	const char *name, *help;
-	double (*of)(const struct gpu_load *load);
 } gauges[] = {
-	{"busy_ratio", "Share of the last moment in which the GPU computed.", busy_of},
-	{"memory_used_bytes", "Used memory of the GPU, by all processes.", memory_used_of},
-	{"memory_bytes", "Memory of the GPU.", memory_of},
-	{"temperature_celsius", "Temperature of the GPU.", degrees_of},
-	{"power_watts", "Power that the GPU draws.", watts_of},
+	{"busy_ratio", "Share of the last moment in which the GPU computed."},
+	{"memory_used_bytes", "Used memory of the GPU, by all processes."},
+	{"memory_bytes", "Memory of the GPU."},
+	{"temperature_celsius", "Temperature of the GPU."},
+	{"power_watts", "Power that the GPU draws."},
 };
 
-/* A line for each GPU of a replica: "0,1", or "1:0", a MIG device of GPU 1. */
-static void add_replica(const struct gpu_metrics *metrics, const struct gauge *gauge,
-			const struct job *job, const struct replica_status *replica,
-			struct text *text)
+static void add_load(const struct gpu_load *load, size_t gauge, const struct job *job,
+		     const struct status *status, struct text *text)
 {
-	char *names CLEANUP(mem_free_text) = mem_copy_text(replica->gpus);
-	char *rest = names;
+	/* Negative: unknown. */
+	const double values[ARRAY_LEN(gauges)] = {load->busy / 100.0, (double) load->memory_used,
+						  (double) load->memory, load->degrees,
+						  load->milliwatts / 1000.0};
 
-	for (char *name; replica->pid > 0 && (name = strsep(&rest, ","));) {
-		const struct gpu_load *load =
-			strspn(name, NAME_DIGITS) > 0 ? find_load(metrics, atoi(name)) : NULL;
+	for (size_t i = 0; i < status->n_replicas && values[gauge] >= 0; i++) {
+		const struct replica_status *replica = &status->replicas[i];
 
-		if (load && gauge->of(load) >= 0)
+		if (replica->pid > 0 && gpus_names_have(replica->gpus, load->number))
 			text_addf(text,
 				  "muster_gpu_%s{namespace=\"%s\",job=\"%s\",role=\"%s\",index=\""
-				  "%d\",gpu=\"%s\"} %.12g\n",
-				  gauge->name, job->name_space, job->name, replica->role,
-				  replica->index, name, gauge->of(load));
+				  "%d\",gpu=\"%d\"} %.12g\n",
+				  gauges[gauge].name, job->name_space, job->name, replica->role,
+				  replica->index, load->number, values[gauge]);
 	}
-}
-
-static bool has_gpu(const struct status *status)
-{
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const char *names = status->replicas[i].gpus;
-
-		if (names && strspn(names, NAME_DIGITS) > 0)
-			return true;
-	}
-	return false;
 }
 
 void gpu_metrics_write(struct gpu_metrics *metrics, const struct job *job,
 		       const struct status *status, struct text *text)
 {
-	if (!metrics->was_started && has_gpu(status))
-		start_asker(metrics);
+	for (size_t i = 0; i < status->n_replicas && !metrics->was_started; i++)
+		if (status->replicas[i].gpus && strcmp(status->replicas[i].gpus, "none") != 0)
+			start_asker(metrics);
 	if (!instant_is_set(metrics->answered) ||
 	    instant_since(metrics->answered, loop_monotonic_now()) > MOST_AGE)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(gauges); i++) {
+	for (size_t gauge = 0; gauge < ARRAY_LEN(gauges); gauge++) {
 		text_addf(text, "# HELP muster_gpu_%s %s\n# TYPE muster_gpu_%s gauge\n",
-			  gauges[i].name, gauges[i].help, gauges[i].name);
-		for (size_t j = 0; j < status->n_replicas; j++)
-			add_replica(metrics, &gauges[i], job, &status->replicas[j], text);
+			  gauges[gauge].name, gauges[gauge].help, gauges[gauge].name);
+		for (size_t i = 0; i < metrics->loads.count; i++)
+			add_load(&metrics->loads.list[i], gauge, job, status, text);
 	}
 }
