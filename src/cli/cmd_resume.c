@@ -104,7 +104,7 @@ static int resume_local_job(const struct options *options, const char *state_fol
 		return output_fail(&err);
 	if (told.len)
 		output_print_message("%s", text_of(&told));
-	run_limit_here(job);
+	run_limit_here(job, true);
 	struct supervisor_request request = {
 		.base = {.job_words = words, .state_folder = state_folder, .is_detached = true},
 		.job = job,

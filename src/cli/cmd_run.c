@@ -155,7 +155,7 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 	if (is_on_kubernetes(options)) {
 		exit_code = cluster_support->run(options, source, metrics);
 	} else {
-		run_limit_here(source->job);
+		run_limit_here(source->job, option_flag(options, "detach"));
 		exit_code = supervise_run_here(options, source->job, gpus, metrics);
 	}
 

@@ -102,18 +102,40 @@ static void describe_terminal(int name_columns)
 		setenv("COLUMNS", number, false);
 }
 
-void run_limit_here(const struct job *job)
+/* A user's manager ends with the last session of the user, unless that user may linger. */
+static void warn_of_logout(void)
+{
+	const char *user = getenv("USER");
+	char *file CLEANUP(mem_free_text) =
+		mem_format("/var/lib/systemd/linger/%s", user ? user : "");
+
+	if (geteuid() != 0 && access(file, F_OK) < 0)
+		output_print_message("with limits, the job ends when you log out; to keep it: "
+				     "loginctl enable-linger");
+}
+
+void run_limit_here(const struct job *job, bool is_detached)
 {
 	struct job_limits limits = job_limits(job);
 	const struct own_scope scope = {
 		.name = job->name, .cores = limits.cores, .memory = limits.memory};
 	struct err err;
+	int rc = 0;
 
-	if ((limits.cores > 0 || limits.memory > 0) && own_scope_enter(&scope, &err) < 0)
+	if (limits.cores <= 0 && limits.memory <= 0)
+		return;
+	/* Slurm has a group of its own for each step. */
+	if (getenv("SLURM_JOB_ID"))
+		rc = err_set(&err, ERR_UNSUPPORTED, "Slurm has its own");
+	else
+		rc = own_scope_enter(&scope, &err);
+	if (rc < 0)
 		output_print_message("%s%s%s: ignored on this machine (%s)",
 				     limits.memory > 0 ? "memory limit" : "",
 				     limits.memory > 0 && limits.cores > 0 ? ", " : "",
 				     limits.cores > 0 ? "CPU limit" : "", err.text);
+	else if (is_detached)
+		warn_of_logout();
 }
 
 int run_here(const struct options *options, const char *state_folder,

@@ -39,8 +39,8 @@ void console_options_done(struct console_options *console_options);
 		UTC_ROW(of_group), COLOR_ROW(of_group)
 
 /* Limits this process, and all that it starts, to what the job may use on this machine; prints why
- * that is not possible. */
-void run_limit_here(const struct job *job);
+ * that is not possible, and that a job in the background may end with the session. */
+void run_limit_here(const struct job *job, bool is_detached);
 
 /* Fills in `request`: the options detach, output and replace, those of CONSOLE_ROWS, and the state
  * directory. Returns the exit code; see supervisor_run. */

@@ -46,11 +46,10 @@ def test_an_include_that_the_table_does_not_allow_is_a_fault(check, place, line,
     assert check(**{place: line}) == [fault]
 
 
-def test_who_calls_the_operating_system_includes_its_header(check):
-    lines = '#include "spec/job.h"\n/* close(1) */\nint f(void) { return x.close(1) + puts("close(1)") + close(1); }'
-    assert check(cli__new_dot_c=lines) == ["close needs <unistd.h>"]
-    assert check(cli__new_dot_c='#include "spec/job.h"\nint g(void) { return STDERR_FILENO; }') == ["STDERR_FILENO needs <unistd.h>"]
-    assert check(cli__new_dot_c='#include "io/file.h"') == []
+def test_who_uses_the_operating_system_includes_its_header(check):
+    calls = '#include "spec/job.h"\n/* close(1) */\nint f(void) { return x.close(1) + puts("close(1)") + close(1); }'
+    assert check(cli__calls_dot_c=calls, cli__fine_dot_c=calls.replace("spec/job.h", "io/file.h"),
+                 cli__number_dot_c="int g(void) { return STDERR_FILENO; }") == ["close needs <unistd.h>", "STDERR_FILENO needs <unistd.h>"]
 
 
 def test_a_folder_needs_a_line_and_a_readme(check):

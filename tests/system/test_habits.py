@@ -37,7 +37,6 @@ GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
     ("launch --after job -- true", "--after: no such option; muster has no queue for it: muster wait JOB"),
     ("run --retry 3 -- true", "--retry: no such option; use --max-restarts N"),
     ("run --cwd /tmp -- true", "--cwd: no such option; processes start in the current directory"),
-    ("run --nice 5 -- true", "--nice: no such option; start muster with it"),
     ("launch --num_processes 2 x.py", "--num_processes: no such option; use --nproc-per-node N"),
     ("launch --main_process_port 1 x.py", "--main_process_port: no such option; use --master-port PORT"),
     ("probe grpc://localhost:2222", "unexpected argument 'grpc://localhost:2222'; name servers with --servers grpc://HOST:PORT"),
