@@ -60,4 +60,4 @@ def test_the_same_files_make_the_same_zip(tmp_path):
 def test_the_zip_runs(tmp_path):
     done = run("--help", program=(str(pack(tmp_path, "check")),))
     assert done.returncode == 0
-    assert "{census,mnist,mwms,ps2}" in done.stdout
+    assert "{census,mnist,mwms,ps2,torch}" in done.stdout

@@ -17,6 +17,23 @@ SCENE_TEST(a_stranger_is_ended_and_removed)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
 }
 
+/* A sidecar of an attempt that nobody wants any more. */
+SCENE_TEST(what_is_left_of_a_pod_is_asked_to_end_once_and_then_removed)
+{
+	scene_run(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_start(scene, &(struct action){.role = "foo", .index = 3});
+	scene_exit(scene, "foo", 3, 0, 0, 0);
+	struct observed_replica *left = scene_object(scene, "foo", 3, 0);
+
+	left->is_object_running = true;
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "foo", 3)->grace, scene->job.grace);
+	assert_null(scene_action(scene, ACTION_REMOVE, "foo", 3));
+	left->is_object_running = false;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_REMOVE, "foo", 3));
+}
+
 SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status)
 {
 	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);

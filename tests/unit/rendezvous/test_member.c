@@ -301,3 +301,14 @@ TEST(a_world_that_is_ordered_again_after_its_end_has_failed)
 	assert_int_equal(member.report.activity, MEMBER_HAS_FAILED);
 	call(&member, START + 300);
 }
+
+TEST(one_that_is_refused_leaves_its_job)
+{
+	struct member member = at_work();
+
+	member_refused(&member, last_call, moment(START + 100));
+	assert_int_equal(member.report.known.order, RENDEZVOUS_GO);
+	assert_int_equal(member.report.known.verdict, RENDEZVOUS_OPEN);
+	assert_int_equal(member_wants(&member), 0);
+	assert_false(member.calls[last_call].is_open);
+}
