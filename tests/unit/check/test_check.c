@@ -368,7 +368,7 @@ static bool has_json(const char *name)
 	return false;
 }
 
-#define ROW_LENGTH 120
+#define ROW_LENGTH 160
 
 /* A value that fits into a row stands in one; of any other, each member begins one. */
 static void add_rows(struct text *text, const struct json *value, int depth)
