@@ -60,14 +60,14 @@ def name_of(rank):
     return f"worker-{rank}"
 
 
-def exchange(message, peer, begins):
-    """There and back."""
+def exchange(there, back, peer, begins):
+    """One message to the peer, and one back; or the same as the peer sees it."""
     if begins:
-        dist.send(message, peer)
-        dist.recv(message, peer)
+        dist.send(there, peer)
+        dist.recv(back, peer)
     else:
-        dist.recv(message, peer)
-        dist.send(message, peer)
+        dist.recv(there, peer)
+        dist.send(back, peer)
 
 
 def duration_of(work):
@@ -82,7 +82,7 @@ def measure_clock(peer, begins):
     for _ in range(ROUNDS):
         sent = time.time()
         if begins:
-            exchange(message, peer, begins)
+            exchange(message, message, peer, begins)
             received = time.time()
             found.append((received - sent, float(message) - (sent + received) / 2))
         else:
@@ -93,18 +93,10 @@ def measure_clock(peer, begins):
 
 def measure_link(peer, begins):
     """What one end finds of the other; both do the same at the same time."""
-    small, large, none = torch.zeros(1), torch.zeros(LARGE), torch.zeros(1)
-    trips = [duration_of(lambda: exchange(small, peer, begins)) for _ in range(ROUNDS)]
+    small, large = torch.zeros(1), torch.zeros(LARGE)
+    trips = [duration_of(lambda: exchange(small, small, peer, begins)) for _ in range(ROUNDS)]
     clock = measure_clock(peer, begins)
-
-    def carry():
-        if begins:
-            dist.send(large, peer)
-            dist.recv(none, peer)
-        else:
-            dist.recv(large, peer)
-            dist.send(none, peer)
-    seconds = min(duration_of(carry) for _ in range(REPEATS))
+    seconds = min(duration_of(lambda: exchange(large, small, peer, begins)) for _ in range(REPEATS))
     return {"roundTrip": min(trips), "clock": clock, "bandwidth": large.nbytes / seconds}
 
 

@@ -6,7 +6,6 @@
 #include "local/nvml.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #define PERIOD (5 * MSEC_PER_SECOND)
@@ -17,7 +16,6 @@
 struct gpu_metrics {
 	struct loop *loop;
 	bool was_started;
-	pid_t pid; /* 0: none */
 	int fd; /* its answers; -1: none */
 	struct loop_watch *readable;
 	struct text answer; /* the part of one that has come */
@@ -34,14 +32,12 @@ struct gpu_metrics *gpu_metrics_new(struct loop *loop)
 	return metrics;
 }
 
-/* It may hang in the kernel, so its end is not waited for: the job's children are reaped anyway. */
+/* It ends when nobody reads, or with this process. It may hang in the kernel, so its end is not
+ * waited for: it is reaped with the other children. */
 static void end_asker(struct gpu_metrics *metrics)
 {
 	loop_watch_free(TAKE(metrics->readable));
 	file_close(&metrics->fd);
-	if (metrics->pid > 0)
-		kill(metrics->pid, SIGKILL);
-	metrics->pid = 0;
 }
 
 void gpu_metrics_free(struct gpu_metrics *metrics)
@@ -59,7 +55,7 @@ static void on_answer(void *data)
 	char part[4096];
 	ssize_t n = read(metrics->fd, part, sizeof(part));
 
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+	if (n < 0 && errno == EINTR)
 		return;
 	if (n <= 0 || metrics->answer.len > ANSWER_LIMIT) {
 		end_asker(metrics);
@@ -68,7 +64,12 @@ static void on_answer(void *data)
 	text_add_bytes(&metrics->answer, part, (size_t) n);
 	if (!text_ends_with(text_of(&metrics->answer), "\n\n"))
 		return;
-	nvml_read_loads(metrics->answer.bytes, NULL, &metrics->loads);
+	/* The last one of those that came while this process was stopped. */
+	char *last = metrics->answer.bytes;
+
+	for (char *end; (end = strstr(last, "\n\n")) && end[2];)
+		last = end + 2;
+	nvml_read_loads(last, NULL, &metrics->loads);
 	text_clear(&metrics->answer);
 	metrics->answered = loop_monotonic_now();
 }
@@ -78,10 +79,9 @@ static void start_asker(struct gpu_metrics *metrics)
 	int ends[2];
 
 	metrics->was_started = true;
-	if (!nvml_is_likely() || pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (!nvml_is_likely() || pipe2(ends, O_CLOEXEC) < 0)
 		return;
-	metrics->pid = child_fork();
-	if (metrics->pid == 0)
+	if (child_fork() == 0)
 		nvml_write_loads(ends[1], PERIOD);
 	close(ends[1]);
 	metrics->fd = ends[0];

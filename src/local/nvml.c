@@ -164,6 +164,8 @@ static void set_streams(int output_fd)
 void nvml_write_loads(int fd, msec period)
 {
 	set_streams(fd);
+	/* Those who wait for this job wait for its sockets to close. */
+	close_range(STDERR_FILENO + 1, ~0U, 0);
 	while (print_by_nvml(true) && putchar('\n') == '\n' && fflush(stdout) == 0)
 		usleep((useconds_t) (period * 1000));
 	_exit(EXIT_FAILED);

@@ -74,15 +74,6 @@ static msec due_at(const struct output_idle *output_idle)
 		       : MSEC_NEVER;
 }
 
-msec output_idle_wake_at(const struct output_idle *list, size_t count)
-{
-	msec wake_at = MSEC_NEVER;
-
-	for (size_t i = 0; i < count; i++)
-		wake_at = msec_min(wake_at, due_at(&list[i]));
-	return wake_at;
-}
-
 /* Whether the job prints, as far as its silent replicas are concerned. */
 static bool is_printing(const struct output_idle *list, size_t count)
 {
@@ -90,6 +81,27 @@ static bool is_printing(const struct output_idle *list, size_t count)
 		if (list[i].is_watched && list[i].has_printed && !list[i].is_told)
 			return true;
 	return false;
+}
+
+/* Whether its silence, which was found, is to be reported. */
+static bool is_reportable(const struct output_idle *output_idle, bool prints)
+{
+	return output_idle->is_watched && output_idle->is_pending &&
+	       (!prints || output_idle->prints_regularly);
+}
+
+msec output_idle_wake_at(const struct output_idle *list, size_t count)
+{
+	bool prints = is_printing(list, count);
+	msec wake_at = MSEC_NEVER;
+
+	for (size_t i = 0; i < count; i++) {
+		wake_at = msec_min(wake_at, due_at(&list[i]));
+		/* Those that printed have ended. */
+		if (is_reportable(&list[i], prints))
+			wake_at = msec_min(wake_at, list[i].last_life + patience_of(&list[i]));
+	}
+	return wake_at;
 }
 
 /* Silent replicas, in order. */
@@ -137,7 +149,7 @@ bool output_idle_report(struct output_idle *list, size_t count, msec now, struct
 	bool prints = is_printing(list, count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!list[i].is_pending || (prints && !list[i].prints_regularly))
+		if (!is_reportable(&list[i], prints))
 			continue;
 		list[i].is_pending = false;
 		add_silent(&silent, &list[i]);

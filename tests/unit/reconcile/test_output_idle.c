@@ -90,6 +90,21 @@ TEST(who_prints_only_at_its_start_is_told_with_those_that_print)
 	assert_lasting(list, 3, "worker-1 and worker-2 have printed nothing for 30s");
 }
 
+TEST(when_those_that_print_have_ended_the_others_are_silent)
+{
+	struct output_idle list[3];
+
+	set_up_workers(list, 3);
+	output_idle_record_output(&list[0], START + 29 * SECOND);
+	assert_not_told(list, 3, START + 40 * SECOND);
+	output_idle_record_output(&list[0], START + 45 * SECOND);
+	assert_int_equal(output_idle_wake_at(list, 3), START + 75 * SECOND);
+	list[0].is_watched = list[2].is_watched = false;
+	assert_true(output_idle_wake_at(list, 3) <= START + 50 * SECOND);
+	assert_told(list, 3, START + 50 * SECOND, "worker-1 has printed nothing for 30s");
+	assert_int_equal(output_idle_wake_at(list, 3), MSEC_NEVER);
+}
+
 TEST(those_that_fall_silent_together_are_told_together)
 {
 	struct output_idle list[3];
