@@ -25,7 +25,6 @@ struct tensorboard {
 	struct loop *loop;
 	struct end_signals signals;
 	char *python; /* the interpreter that has it as a module; NULL: it is a program in PATH */
-	bool has_safe_path; /* that interpreter knows PYTHONSAFEPATH */
 	int port;
 	pid_t pid; /* 0: not started, or reaped */
 	int process_fd;
@@ -43,7 +42,6 @@ static int find_program(struct tensorboard *tensorboard, struct err *err)
 	const struct python_search search = python_search_here();
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct python_place place = {0};
-	int major, minor;
 
 	if (child_check_program(&in_path, NULL) == 0)
 		return 0;
@@ -53,9 +51,6 @@ static int find_program(struct tensorboard *tensorboard, struct err *err)
 			       "TensorBoard not found in PATH or in Python; install it: pip "
 			       "install tensorboard");
 	tensorboard->python = mem_copy_text(place.interpreter);
-	tensorboard->has_safe_path = place.version &&
-				     sscanf(place.version, "%d.%d", &major, &minor) == 2 &&
-				     (major > 3 || (major == 3 && minor >= 11));
 	return 0;
 }
 
@@ -138,48 +133,26 @@ int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settin
 	return 0;
 }
 
-/* "PYTHONPATH=…" without empty elements; "PYTHONPATH", which removes the variable, when nothing is
- * left. Caller frees. */
-static char *describe_python_path(void)
-{
-	const char *rest = getenv("PYTHONPATH"), *folder;
-	struct text entry = {0};
-	size_t len;
-
-	text_add(&entry, "PYTHONPATH");
-	for (char before = '='; (folder = search_path_next(&rest, &len)); before = ':') {
-		text_add_char(&entry, before);
-		text_add_bytes(&entry, folder, len);
-	}
-	return text_take(&entry);
-}
-
-/* Python searches the current directory for modules before all others, so the author of that
- * directory could replace TensorBoard. */
+/* A module of the current directory must not replace TensorBoard; -m would search there first, and
+ * before Python 3.11 nothing turns that off. */
 static size_t begin_words(const struct tensorboard *tensorboard, const char **words)
 {
-	static const char *const as_module[] = {"-m", "tensorboard.main"};
-	static const char *const without_safe_path[] = {
+	static const char *const as_module[] = {
 		"-c", "import sys; sys.path[:] = filter(None, sys.path); import runpy; "
 		      "runpy.run_module('tensorboard.main', None, '__main__', True)"};
 
-	if (!tensorboard->python) {
-		words[0] = "tensorboard";
+	words[0] = tensorboard->python ? tensorboard->python : "tensorboard";
+	if (!tensorboard->python)
 		return 1;
-	}
-	words[0] = tensorboard->python;
-	memcpy(words + 1, tensorboard->has_safe_path ? as_module : without_safe_path,
-	       sizeof(as_module));
+	memcpy(words + 1, as_module, sizeof(as_module));
 	return 1 + ARRAY_LEN(as_module);
 }
 
 static int start_process(struct tensorboard *tensorboard, struct err *err)
 {
 	char *port CLEANUP(mem_free_text) = mem_format("%d", tensorboard->port);
-	char *python_path CLEANUP(mem_free_text) = describe_python_path();
-	const char *const variables[] = {"PYTHONSAFEPATH=1", python_path, NULL};
-	char **environment CLEANUP(mem_free_any) =
-		own_environment_with(variables + (tensorboard->python ? 0 : 1));
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char **environment CLEANUP(mem_free_any) = python_environment(arena);
 	const char *words[N_WORDS];
 	size_t n_words = begin_words(tensorboard, words);
 	const char *const options[] = {"--logdir", tensorboard->settings->log_folder,

@@ -25,8 +25,8 @@
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 
-/* Finds the Python that a job would get, and the frameworks among its packages. Nothing is started:
- * Python alone takes longer than all the rest. */
+/* Finds the Python that a job would get, and the frameworks among its packages, which are not
+ * imported: TensorFlow takes 2 s. */
 
 /* PEP 668: this file of the distribution says that pip must not change its Python. */
 static bool is_managed(const struct python_place *python)

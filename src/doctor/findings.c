@@ -69,16 +69,8 @@ static const char *pip_install(const struct doctor_report *report, const char *p
 	return arena_format(report->arena, "%s -m pip install %s", text_of(&interpreter), packages);
 }
 
-/* TensorFlow is missing: the environment of the demo has it, else pip installs it. */
-static const char *tensorflow_fix_command(const struct doctor_report *report)
+static const char *pip_install_tensorflow(const struct doctor_report *report)
 {
-	const char *prepared = report->facts->python.prepared;
-	struct text activation CLEANUP(text_done) = {0};
-
-	if (prepared && !report->facts->tensorflow.folder) {
-		shell_word_add(&activation, prepared);
-		return arena_format(report->arena, ". %s", text_of(&activation));
-	}
 	return pip_install(report,
 			   report->facts->gpu.driver ? "'tensorflow[and-cuda]'" : "tensorflow-cpu");
 }
@@ -102,37 +94,43 @@ static void evaluate_python(struct doctor_report *report)
 			    python->is_virtual_env ? " (virtual environment)" : "");
 }
 
+/* The environment of the demo has one, else pip installs it. */
+static void report_no_framework(struct doctor_report *report)
+{
+	const char *prepared = report->facts->python.prepared;
+	struct text fix CLEANUP(text_done) = {0};
+
+	if (prepared) {
+		text_add(&fix, ". ");
+		shell_word_add(&fix, prepared);
+	} else {
+		text_addf(&fix, "%s  # or torch, or jax", pip_install_tensorflow(report));
+	}
+	finding_add(report, "framework", DOCTOR_MISSING, text_of(&fix),
+		    "no TensorFlow, PyTorch or JAX in this Python%s",
+		    prepared ? "; the environment of script/demo has TensorFlow" : "");
+}
+
 static void evaluate_tensorflow(struct doctor_report *report)
 {
 	const struct doctor_tensorflow *tensorflow = &report->facts->tensorflow;
-	const char *prepared = report->facts->python.prepared;
 
-	if (!tensorflow->folder)
-		finding_add(report, "tensorflow", DOCTOR_MISSING, tensorflow_fix_command(report),
-			    "not installed in this Python%s",
-			    prepared ? "; the environment of script/demo has it" : "");
-	else
-		finding_add(report, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
-			    tensorflow->version ? tensorflow->version : "version unknown",
-			    tensorflow->package ? tensorflow->package : "tensorflow",
-			    tensorflow->folder);
+	finding_add(report, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
+		    tensorflow->version ? tensorflow->version : "version unknown",
+		    tensorflow->package ? tensorflow->package : "tensorflow", tensorflow->folder);
 }
 
 /* Only `muster server` and `muster check` need it: Python has its own copy. */
 static void evaluate_library(struct doctor_report *report)
 {
 	const struct doctor_library *library = &report->facts->library;
-	const char *fix = tensorflow_fix_command(report);
 
 	if (library->path)
 		finding_add(report, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
 			    library->version ? library->version : "version unknown", library->path,
 			    library->origin);
-	else if (!report->facts->tensorflow.folder)
-		finding_add(report, "libtensorflow", DOCTOR_WARNING, fix,
-			    "part of TensorFlow; muster server and muster check need it");
 	else
-		finding_add(report, "libtensorflow", DOCTOR_WARNING, fix,
+		finding_add(report, "libtensorflow", DOCTOR_WARNING, pip_install_tensorflow(report),
 			    "muster server and muster check cannot run: %s", library->fault);
 }
 
@@ -172,13 +170,13 @@ static void evaluate_software(struct doctor_report *report)
 		finding_add(report, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
 	if (others->jax)
 		finding_add(report, "jax", DOCTOR_OK, NULL, "%s", others->jax);
-	if (!has_tensorflow && (others->torch || others->jax))
-		return; /* a Python with another framework lacks nothing */
-	if (report->facts->python.interpreter)
-		evaluate_tensorflow(report);
-	evaluate_library(report);
-	if (!has_tensorflow)
+	if (!has_tensorflow) {
+		if (report->facts->python.interpreter && !others->torch && !others->jax)
+			report_no_framework(report);
 		return;
+	}
+	evaluate_tensorflow(report);
+	evaluate_library(report);
 	evaluate_tf_keras(report);
 	finding_add(report, "scikit-learn", scikit_learn ? DOCTOR_OK : DOCTOR_WARNING,
 		    pip_install(report, "scikit-learn"), "%s",

@@ -127,20 +127,23 @@ static void search_python_packages(struct finding *finding, const struct python_
 static void search_python_installs(struct finding *finding)
 {
 	const struct python_search *search = &finding->search->python;
-	struct python_place active = {0}, first;
-	bool has_active =
-		!python_find(search, finding->arena, &active, NULL) && active.is_virtual_env;
+	char *first CLEANUP(mem_free_text) = python_in_path(search->path);
+	struct python_place python = {0};
+	struct err err = {0};
 
-	if (has_active)
-		search_python_packages(finding, &active, LIBRARY_VIRTUAL_ENV);
+	if (!python_find(search, finding->arena, &python, NULL) && python.is_virtual_env)
+		search_python_packages(finding, &python, LIBRARY_VIRTUAL_ENV);
 	else
 		text_add(finding->looked_at, "virtual environment: none active\n");
 	if (finding->place.path)
 		return;
-	if (python_find_in_path(search, finding->arena, &first, NULL))
+	if (!first)
 		text_add(finding->looked_at, "python3: not found in PATH\n");
-	else if (!has_active || !text_equals(first.interpreter, active.interpreter))
-		search_python_packages(finding, &first, LIBRARY_PYTHON);
+	else if (!text_equals(first, python.interpreter) &&
+		 python_ask(first, finding->arena, &python, &err) < 0)
+		text_addf(finding->looked_at, "python3: %s\n", err.text);
+	else if (!python.is_virtual_env)
+		search_python_packages(finding, &python, LIBRARY_PYTHON);
 }
 
 #if defined(__x86_64__)

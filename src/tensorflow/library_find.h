@@ -1,4 +1,4 @@
-/* Finds TensorFlow's C library in the file system, without opening or starting anything.
+/* Finds TensorFlow's C library in the file system, without opening it.
  *
  * Search order: the file or directory of --libtensorflow, MUSTER_LIBTENSORFLOW, the active virtual
  * environment, the packages of python3, the system's library directories. A wheel has

@@ -1,9 +1,6 @@
-/* Finds the user's Python and its package directories without starting it: Python takes 20 ms to
- * start, TensorFlow 2 s.
- *
- * Follows Python's own rules (docs.python.org: "site", "venv"; Modules/getpath.py) and Debian's
- * (dist-packages). Not supported: .pth files, a `python3` that is a custom wrapper (pyenv's is
- * supported). */
+/* The user's Python and its package directories, as this Python itself reports them: virtual
+ * environments, .pth files, conda, pyenv and the distributions' own rules are its business. Asking
+ * it takes 20 ms. */
 #pragma once
 
 #include "base/err.h"
@@ -13,10 +10,6 @@
 struct python_search {
 	const char *virtual_env; /* VIRTUAL_ENV: the active virtual environment */
 	const char *path; /* PATH */
-	const char *home; /* HOME */
-	const char *python_path; /* PYTHONPATH */
-	const char *user_base; /* PYTHONUSERBASE */
-	const char *pyenv_version; /* PYENV_VERSION */
 };
 
 /* The environment of this process. */
@@ -25,18 +18,25 @@ struct python_search python_search_here(void);
 /* In an arena. */
 struct python_place {
 	const char *interpreter; /* "/home/me/.venv/bin/python3" */
-	const char *version; /* "3.11"; NULL: not visible from its directories */
-	const char **packages; /* existing package directories, in Python's search order */
+	const char *version; /* "3.11" */
+	const char **packages; /* existing directories that it imports from, in its order */
 	size_t n_packages;
 	bool is_virtual_env; /* it is the one of VIRTUAL_ENV */
 };
 
-/* The Python of VIRTUAL_ENV, else the first python3 (python) in PATH; else ERR_NOT_FOUND. */
+/* The first python3, else the first python, in a list of directories as PATH is, or NULL. NULL:
+ * none is there. Caller frees. */
+char *python_in_path(const char *path);
+/* The environment of this process without the empty elements of PYTHONPATH, which mean the current
+ * directory. Caller frees the list, and its texts belong to the arena or to the process. */
+char **python_environment(struct arena *arena);
+/* Asks an interpreter. ERR_INVALID: it fails, or is not Python; its own words went to stderr.
+ * Otherwise as program_call_wait. */
+int python_ask(const char *interpreter, struct arena *arena, struct python_place *ret_place,
+	       struct err *err) MUST_USE;
+/* Asks the one of VIRTUAL_ENV, else the one in PATH. Also ERR_NOT_FOUND: there is none. */
 int python_find(const struct python_search *search, struct arena *arena,
 		struct python_place *ret_place, struct err *err) MUST_USE;
-/* The first python3 (python) in PATH, regardless of VIRTUAL_ENV. */
-int python_find_in_path(const struct python_search *search, struct arena *arena,
-			struct python_place *ret_place, struct err *err) MUST_USE;
 
 /* Finds the first of these packages in a package directory, by what pip recorded about it
  * (packaging.python.org, "Recording installed projects"): a directory NAME-VERSION.dist-info next

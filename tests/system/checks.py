@@ -33,6 +33,12 @@ def tag_of(folder):
     return f"CHECK_TEST_TAG={folder}"
 
 
+def says_where(packages, version="3.11"):
+    """The begin of a shell script that is a Python: muster asks it for its version and its packages."""
+    return (f'#!/bin/sh\ncase "$*" in *"muster asks"*)'
+            f' printf "muster asks: {version}\\n%s\\n" "{packages}"; exit;; esac\n')
+
+
 def make_python(folder, library, script):
     """Makes a virtual environment that has the library, and whose Python is a shell that runs the script. Gives the
     environment of a check that uses it. A library that lies in a package of TensorFlow comes with all of that."""
@@ -44,12 +50,11 @@ def make_python(folder, library, script):
         (packages / "tensorflow").mkdir()
         (packages / "tensorflow" / "__init__.py").write_text("")
         (packages / "tensorflow" / library.name).symlink_to(library)
-    (folder / "venv" / "pyvenv.cfg").write_text("version = 3.11.2\n")
     (folder / "model.sh").write_text(script)
     programs = folder / "venv" / "bin"
     programs.mkdir()
     for name in ("python", "python3"):
-        (programs / name).write_text(f'#!/bin/sh\nexec sh {folder}/model.sh "$@"\n')
+        (programs / name).write_text(says_where(packages) + f'exec sh {folder}/model.sh "$@"\n')
         (programs / name).chmod(0o755)
     return environment_of(folder, folder / "venv")
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checks import environment_of, jobs_of, states_of
+from checks import environment_of, jobs_of, says_where, states_of
 
 GOOD = """
 say() { echo "{\\"muster\\":$1}"; }
@@ -30,10 +30,10 @@ def python_fixture(tmp_path):
         if has_torch:
             (packages / "torch-2.9.1.dist-info").mkdir()
             (packages / "torch-2.9.1.dist-info" / "METADATA").write_text("Name: torch\nVersion: 2.9.1\n")
-        (tmp_path / "venv" / "pyvenv.cfg").write_text("version = 3.11.2\n")
         (tmp_path / "model.sh").write_text(script)
         for name in ("python", "python3"):
-            (tmp_path / "venv" / "bin" / name).write_text(f'#!/bin/sh\nexec sh {tmp_path}/model.sh "$@"\n')
+            (tmp_path / "venv" / "bin" / name).write_text(
+                says_where(packages) + f'exec sh {tmp_path}/model.sh "$@"\n')
             (tmp_path / "venv" / "bin" / name).chmod(0o755)
         return {**environment_of(tmp_path, tmp_path / "venv"), "PATH": "/usr/bin:/bin", "PYTHONPATH": None}
     return make

@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from checks import says_where
 from conftest import BINARY
 
 WHEEL = ("tensorflow/__init__.py", "tensorflow/libtensorflow_cc.so.2", "tensorflow_cpu-2.21.0.dist-info/METADATA",
@@ -18,9 +20,10 @@ def environment(tmp_path):
     """A virtual environment that looks as if everything was installed into it."""
     folder = tmp_path / "venv"
     packages = folder / "lib" / "python3.11" / "site-packages"
-    for name in ("bin/python3", "pyvenv.cfg", *(packages / name for name in WHEEL)):
+    for name in ("bin/python3", *(packages / name for name in WHEEL)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
+    (folder / "bin" / "python3").write_text(says_where(packages))
     (folder / "bin" / "python3").chmod(0o755)
     return folder
 
@@ -83,9 +86,32 @@ def test_a_virtual_environment_that_is_gone_is_told(doctor, environment, tmp_pat
 def test_no_wheel_is_told_with_the_command_for_this_python(doctor, environment):
     shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
     rows = doctor(env={"PATH": f"{environment}/bin"})
-    assert rows["tensorflow"]["state"] == "missing"
-    assert rows["tensorflow"]["fix"].startswith(f"{environment}/bin/python3 -m pip install ")
-    assert rows["libtensorflow"]["state"] == "warning"
+    assert rows["framework"]["state"] == "missing"
+    assert rows["framework"]["found"] == "no TensorFlow, PyTorch or JAX in this Python"
+    assert rows["framework"]["fix"].startswith(f"{environment}/bin/python3 -m pip install ")
+    assert "tensorflow" not in rows and "libtensorflow" not in rows
+
+
+def test_a_python_with_pytorch_lacks_nothing_wherever_it_has_it(doctor, environment, tmp_path):
+    shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
+    (environment / "bin" / "python3").unlink()
+    (environment / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    (environment / "pyvenv.cfg").write_text(f"home = {os.path.dirname(os.path.realpath(sys.executable))}\n")
+    packages = environment / "lib" / version / "site-packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    (packages / "elsewhere.pth").write_text(f"{tmp_path}/shared\n")
+    (tmp_path / "shared" / "torch-2.9.1.dist-info").mkdir(parents=True)
+    rows = doctor()
+    assert (rows["pytorch"]["state"], rows["pytorch"]["found"]) == ("ok", "2.9.1")
+    assert "framework" not in rows and "libtensorflow" not in rows
+
+
+def test_a_python_that_does_not_start_is_told(doctor, environment):
+    (environment / "bin" / "python3").write_text("#!/bin/sh\nexit 7\n")
+    rows = doctor()
+    assert rows["python"]["state"] == "missing"
+    assert f"{environment}/bin/python3 does not work: " in rows["python"]["found"]
 
 
 def test_the_environment_of_the_demo_is_known(doctor, muster, environment, tmp_path):
@@ -94,8 +120,8 @@ def test_the_environment_of_the_demo_is_known(doctor, muster, environment, tmp_p
     activate.parent.mkdir(parents=True)
     activate.touch()
     rows = doctor(env={"PATH": f"{environment}/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")})
-    assert rows["tensorflow"]["found"].endswith("the environment of script/demo has it")
-    assert rows["tensorflow"]["fix"] == rows["libtensorflow"]["fix"] == f". {activate}"
+    assert rows["framework"]["found"].endswith("; the environment of script/demo has TensorFlow")
+    assert rows["framework"]["fix"] == f". {activate}"
 
 
 def test_a_wheel_that_is_too_old_for_a_server_still_runs_jobs(doctor, environment):

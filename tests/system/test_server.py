@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+from checks import says_where
 from conftest import LIMIT, read_line, read_until
 from processes import inner_of, wait_until_process_is_gone
 from servers import free_port, make_stub
@@ -240,8 +241,8 @@ def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
     (packages / "tensorflow" / stub.name).symlink_to(stub)
     (packages / "tensorflow_cpu-2.99.0.dist-info").mkdir()
     (tmp_path / "venv" / "bin").mkdir()
-    (tmp_path / "venv" / "bin" / "python3").symlink_to("/bin/sh")
-    (tmp_path / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    (tmp_path / "venv" / "bin" / "python3").write_text(says_where(packages))
+    (tmp_path / "venv" / "bin" / "python3").chmod(0o755)
     server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--verbose",
                           env={"VIRTUAL_ENV": tmp_path / "venv"})
     assert read_line(server.stderr) == (

@@ -114,31 +114,32 @@ VISIT_TEST(a_virtual_environment_without_python_is_told)
 	assert_contains(judge(visit, "python", DOCTOR_WARNING)->found, "VIRTUAL_ENV is /venv");
 }
 
-VISIT_TEST(a_missing_tensorflow_comes_with_the_command_for_this_python)
+VISIT_TEST(a_missing_framework_comes_with_the_command_for_this_python)
 {
 	visit->facts.tensorflow.folder = NULL;
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
-			    "/venv/bin/python -m pip install tensorflow-cpu");
+	assert_string_equal(judge(visit, "framework", DOCTOR_MISSING)->fix,
+			    "/venv/bin/python -m pip install tensorflow-cpu  # or torch, or jax");
 	visit->facts.gpu = (struct doctor_gpu){.n_devices = 1, .driver = "550.54", .n_nodes = 1};
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
-			    "/venv/bin/python -m pip install 'tensorflow[and-cuda]'");
+	assert_string_equal(
+		judge(visit, "framework", DOCTOR_MISSING)->fix,
+		"/venv/bin/python -m pip install 'tensorflow[and-cuda]'  # or torch, or jax");
 	visit->facts.python.is_virtual_env = false;
 	visit->facts.python.virtual_env = NULL;
 	visit->facts.python.interpreter = "/usr/local/bin/python3";
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
+	assert_contains(judge(visit, "framework", DOCTOR_MISSING)->fix,
 			"/usr/local/bin/python3 -m pip install");
 	visit->facts.python.is_managed = true;
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix, "python3 -m venv");
+	assert_contains(judge(visit, "framework", DOCTOR_MISSING)->fix, "python3 -m venv");
 }
 
 VISIT_TEST(a_command_has_the_paths_of_this_machine_in_quotes)
 {
 	visit->facts.tensorflow.folder = NULL;
 	visit->facts.python.interpreter = "/my home/python";
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
+	assert_contains(judge(visit, "framework", DOCTOR_MISSING)->fix,
 			"'/my home/python' -m pip install");
 	visit->facts.python.prepared = "/my home/activate";
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
+	assert_string_equal(judge(visit, "framework", DOCTOR_MISSING)->fix,
 			    ". '/my home/activate'");
 }
 

@@ -67,14 +67,6 @@ static void make_file(const struct tree *tree, const char *path, const char *con
 	assert_int_equal(chmod(whole, 0755), 0);
 }
 
-static void make_link(const struct tree *tree, const char *path, const char *target)
-{
-	char *whole CLEANUP(mem_free_text) = mem_format("%s%s", tree->root, path);
-
-	make_parents(whole);
-	assert_int_equal(symlink(target, whole), 0);
-}
-
 /* TensorFlow as pip leaves it in a folder of packages. */
 static void make_wheel(const struct tree *tree, const char *packages, const char *dist_info)
 {
@@ -91,19 +83,21 @@ static void make_wheel(const struct tree *tree, const char *packages, const char
 	make_file(tree, info, "");
 }
 
-/* As `python3 -m venv` makes it. */
-static void make_venv(const struct tree *tree, const char *folder, const char *more_settings)
+/* A Python whose packages are in that directory, and whose sitecustomize prints. */
+static void make_python(const struct tree *tree, const char *path, const char *packages)
+{
+	char *script CLEANUP(mem_free_text) = mem_format(
+		"#!/bin/sh\necho hello\necho muster asks: 3.11\necho %s%s\n", tree->root, packages);
+
+	make_file(tree, path, script);
+}
+
+static void make_venv(const struct tree *tree, const char *folder)
 {
 	char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python3", folder);
-	char *settings CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", folder);
-	char *packages CLEANUP(mem_free_text) = mem_format("%s" WHEEL "/x", folder);
-	char *content CLEANUP(mem_free_text) =
-		mem_format("home = %s/usr/bin\nversion = 3.11.2\n%s", tree->root, more_settings);
+	char *packages CLEANUP(mem_free_text) = mem_format("%s" WHEEL, folder);
 
-	make_file(tree, "/usr/bin/python3.11", "");
-	make_link(tree, python, "../../usr/bin/python3.11");
-	make_file(tree, settings, content);
-	make_file(tree, packages, "");
+	make_python(tree, python, packages);
 }
 
 static void assert_found(const struct tree *tree, const struct library_search *search,
@@ -168,9 +162,9 @@ TREE_TEST(each_place_goes_before_those_that_follow)
 	search.library_path = in(tree, "/mine");
 	assert_found(tree, &search, LIBRARY_SYSTEM, "/mine/libtensorflow.so.2", NULL, NULL);
 
-	make_venv(tree, "/venv", "");
+	make_venv(tree, "/venv");
 	make_wheel(tree, "/usr" WHEEL, "tensorflow-2.15.1.dist-info");
-	make_link(tree, "/usr/bin/python3", "python3.11");
+	make_python(tree, "/usr/bin/python3", "/usr" WHEEL);
 	search.python.path = in(tree, "/usr/bin");
 	assert_found(tree, &search, LIBRARY_PYTHON,
 		     "/usr" WHEEL "/tensorflow/libtensorflow_cc.so.2", "2.15.1", "tensorflow");
@@ -192,7 +186,7 @@ TREE_TEST(what_was_named_may_be_a_folder)
 {
 	static const char *const folders[] = {"/venv", "/venv" WHEEL, "/venv" WHEEL "/tensorflow"};
 
-	make_venv(tree, "/venv", "");
+	make_venv(tree, "/venv");
 	make_wheel(tree, "/venv" WHEEL, "tf_nightly-2.22.0.dev1.dist-info");
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		struct library_search search = {.asked = in(tree, folders[i])};
@@ -228,7 +222,7 @@ TREE_TEST(a_tensorflow_that_is_too_old_is_named_unless_a_newer_one_is_found)
 {
 	struct library_search search = {.system_root = tree->root};
 
-	make_venv(tree, "/venv", "");
+	make_venv(tree, "/venv");
 	make_file(tree, "/venv" WHEEL "/tensorflow/__init__.py", "");
 	make_file(tree, "/venv" WHEEL "/tensorflow_cpu-2.11.1.dist-info/METADATA", "");
 	search.python.virtual_env = in(tree, "/venv");
@@ -246,114 +240,58 @@ TREE_TEST(a_new_tensorflow_without_its_library_is_broken)
 {
 	struct library_search search = {.system_root = tree->root};
 
-	make_venv(tree, "/venv", "");
+	make_venv(tree, "/venv");
 	make_file(tree, "/venv" WHEEL "/tensorflow/__init__.py", "");
 	make_file(tree, "/venv" WHEEL "/tensorflow-2.12.0.dist-info/METADATA", "");
 	search.python.virtual_env = in(tree, "/venv");
 	assert_not_found(&search, ERR_UNSUPPORTED, "has no libtensorflow_cc: reinstall it");
 }
 
-/* The folders of packages, the root taken away, a line each. */
-static char *packages_of(const struct tree *tree, const struct python_search *search)
+static void assert_python(const struct tree *tree, const struct python_search *search,
+			  const char *interpreter, const char *packages)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct python_place place;
-	struct text text = {0};
+	struct err err = {0};
 
-	assert_int_equal(python_find(search, arena, &place, NULL), 0);
+	if (python_find(search, arena, &place, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(place.interpreter + strlen(tree->root), interpreter);
 	assert_string_equal(place.version, "3.11");
-	for (size_t i = 0; i < place.n_packages; i++)
-		text_addf(&text, "%s\n", place.packages[i] + strlen(tree->root));
-	return text_take(&text);
+	assert_int_equal(place.n_packages, 1);
+	assert_string_equal(place.packages[0] + strlen(tree->root), packages);
 }
 
-TREE_TEST(python_of_debian_looks_at_the_users_packages_then_at_dist_packages)
+TREE_TEST(python_is_that_of_the_virtual_environment_else_the_first_in_path)
 {
-	struct python_search search = {.path = in(tree, "/usr/bin"), .home = in(tree, "/home")};
-
-	make_file(tree, "/usr/bin/python3.11", "");
-	make_link(tree, "/usr/bin/python3", "python3.11");
-	make_file(tree, "/home/.local" WHEEL "/x", "");
-	make_file(tree, "/usr/local/lib/python3.11/dist-packages/x", "");
-	make_file(tree, "/usr/lib/python3/dist-packages/x", "");
-	make_file(tree, "/more/x", "");
-	char *packages CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(packages, "/home/.local" WHEEL "\n"
-				      "/usr/local/lib/python3.11/dist-packages\n"
-				      "/usr/lib/python3/dist-packages\n");
-	search.python_path = in(tree, "/more");
-	search.user_base = in(tree, "/nobody");
-	char *others CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(others, "/more\n"
-				    "/usr/local/lib/python3.11/dist-packages\n"
-				    "/usr/lib/python3/dist-packages\n");
-}
-
-TREE_TEST(a_virtual_environment_sees_its_base_where_it_says_so)
-{
-	struct python_search search = {.virtual_env = in(tree, "/venv"), .home = in(tree, "/home")};
-
-	make_venv(tree, "/venv", "include-system-site-packages = false\n");
-	make_file(tree, "/home/.local" WHEEL "/x", "");
-	make_file(tree, "/usr/lib/python3/dist-packages/x", "");
-	make_link(tree, "/venv/lib64", "lib");
-	char *alone CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(alone, "/venv" WHEEL "\n");
-	make_file(tree, "/venv/pyvenv.cfg", "");
-	char *settings CLEANUP(mem_free_text) = mem_format(
-		"home = %s/usr/bin\r\ninclude-system-site-packages = True\r\n", tree->root);
-
-	make_file(tree, "/venv/pyvenv.cfg", settings);
-	char *both CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(both, "/venv" WHEEL "\n/home/.local" WHEEL "\n"
-				  "/usr/lib/python3/dist-packages\n");
-}
-
-TREE_TEST(the_python_of_a_virtual_environment_in_path_is_known_by_its_settings)
-{
-	struct python_search search = {.path = in(tree, "/venv/bin")};
-
-	make_venv(tree, "/venv", "");
-	char *packages CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(packages, "/venv" WHEEL "\n");
-}
-
-TREE_TEST(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take)
-{
-	struct python_search search = {.path = in(tree, "/pyenv/shims")};
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/none:%s/first:%s/second", tree->root, tree->root, tree->root);
+	struct python_search search = {.virtual_env = in(tree, "/venv"), .path = path};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct python_place place;
 
-	make_file(tree, "/pyenv/shims/python3", "#!/bin/sh\n");
-	make_file(tree, "/pyenv/version", "3.11.7\n");
 	assert_int_equal(python_find(&search, arena, &place, NULL), ERR_NOT_FOUND);
-	make_file(tree, "/pyenv/versions/3.11.7/bin/python3.11", "");
-	make_link(tree, "/pyenv/versions/3.11.7/bin/python3", "python3.11");
-	make_file(tree, "/pyenv/versions/3.11.7" WHEEL "/x", "");
-	char *packages CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(packages, "/pyenv/versions/3.11.7" WHEEL "\n");
-	search.pyenv_version = "system";
-	assert_int_equal(python_find(&search, arena, &place, NULL), ERR_NOT_FOUND);
+	make_python(tree, "/first/python", "/a");
+	assert_python(tree, &search, "/first/python", "/a");
+	make_python(tree, "/second/python3", "/b");
+	assert_python(tree, &search, "/second/python3", "/b");
+	make_python(tree, "/venv/bin/python", "/c");
+	assert_python(tree, &search, "/venv/bin/python", "/c");
 }
 
-TREE_TEST(a_version_that_no_name_tells_is_read_from_the_folders)
+TREE_TEST(a_python_that_does_not_answer_is_an_error)
 {
-	struct python_search search = {.path = in(tree, "/opt/bin")};
+	struct python_search search = {.path = in(tree, "/bin")};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct python_place place;
+	struct err err = {0};
 
-	make_file(tree, "/opt/bin/python3", "");
-	make_file(tree, "/opt/lib/python3.9/site-packages/x", "");
-	make_file(tree, "/opt" WHEEL "/x", "");
-	make_file(tree, "/opt/lib/python3.8/x", "");
-	make_file(tree, "/opt/lib/python3.12-old/x", "");
-	char *packages CLEANUP(mem_free_text) = packages_of(tree, &search);
-
-	assert_string_equal(packages, "/opt" WHEEL "\n");
+	make_file(tree, "/bin/python3", "#!/bin/sh\nexit 3\n");
+	assert_int_equal(python_find(&search, arena, &place, &err), ERR_INVALID);
+	assert_non_null(strstr(err.text, "/bin/python3 does not work: "));
+	make_file(tree, "/bin/python3", "#!/bin/sh\n");
+	assert_int_equal(python_find(&search, arena, &place, &err), ERR_INVALID);
+	assert_non_null(strstr(err.text, "/bin/python3 is not Python"));
 }
 
 TEST(versions_are_new_enough_from_2_12_on)
