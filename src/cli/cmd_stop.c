@@ -84,7 +84,8 @@ static int wait_for_stopped_job(const struct options *options, const struct foun
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-/* All jobs are asked before the first is waited for, so that they stop at the same time. */
+/* All jobs are asked before the first is waited for, so that they stop at the same time: the last
+ * first, because it may wait in the queue for an earlier one. */
 static int stop_run(const struct options *options)
 {
 	struct err err = {0};
@@ -103,13 +104,14 @@ static int stop_run(const struct options *options)
 			return output_fail(&err);
 		jobs.count = 1;
 	}
-	for (size_t i = 0; i < jobs.count; i++)
-		if (begin_stop(options, &jobs.list[i], &err))
+	for (size_t i = jobs.count; i-- > 0;) {
+		if (begin_stop(options, &jobs.list[i], &err)) {
 			exit_code = output_fail(&err);
-	if (exit_code || !option_flag(options, "wait"))
-		return exit_code;
-	for (size_t i = 0; i < jobs.count; i++)
-		if (wait_for_stopped_job(options, &jobs.list[i], &err))
+			jobs.list[i].client = NULL; /* it is not waited for */
+		}
+	}
+	for (size_t i = 0; i < jobs.count && option_flag(options, "wait"); i++)
+		if (jobs.list[i].client && wait_for_stopped_job(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }

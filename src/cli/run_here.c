@@ -18,9 +18,25 @@
 /* Narrower rows are not for bars. */
 #define MIN_COLUMNS 20
 
+/* "runs", or "waits for 2 GPUs". A job on a cluster is not asked for it. */
+static const char *state_of_detached(struct lookup *lookup, const char *name, struct arena *arena)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct status status = {0};
+	struct client *client;
+
+	if (lookup_client(lookup, NULL, NULL, &client, NULL) < 0 ||
+	    client->functions->get(client, name, &object, NULL) < 0 ||
+	    status_read(json_get(object, "status"), arena, &status, NULL) < 0 ||
+	    !status_condition_is_true(&status, CONDITION_QUEUED))
+		return "runs";
+	return status_condition(&status, CONDITION_QUEUED)->message;
+}
+
 int detached_report(const struct options *options, const char *namespace_name, const char *name)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
 	const char *format = option_text(options, "output"), *above = getenv(JOB_NAME_VARIABLE);
@@ -49,8 +65,8 @@ int detached_report(const struct options *options, const char *namespace_name, c
 			above, words);
 	else
 		output_print_message(
-			"the job runs in the background; to follow its output: muster logs -f %s",
-			words);
+			"the job %s in the background; to follow its output: muster logs -f %s",
+			namespace_name ? "runs" : state_of_detached(lookup, name, arena), words);
 	return EXIT_DONE;
 }
 

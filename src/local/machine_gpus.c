@@ -11,7 +11,7 @@ void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *re
 	struct text text CLEANUP(text_done) = {0};
 	struct err err = {0};
 
-	*ret_gpus = (struct gpus){0};
+	*ret_gpus = (struct gpus){.is_limited = visible};
 	if (text_equals(visible, "") || text_equals(visible, "-1"))
 		return;
 	if (nvml_list(&text, &err) < 0)

@@ -259,6 +259,29 @@ static bool watch_holders(struct local_queue *queue, const char *uid,
 	return has_changed;
 }
 
+/* Others pass one whose supervisor is stopped by a signal (Ctrl-Z): it cannot claim its GPUs. True:
+ * there is one of those. */
+static bool pass_stopped(struct store *store, struct claim_queue *waiters, const bool *is_ahead)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < waiters->count; i++) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		struct claim_waiter *waiter = &waiters->list[i];
+
+		if (!is_ahead[i] || !waiter->job_name ||
+		    store->functions->get(store, waiter->job_name, &record, NULL) < 0)
+			continue;
+		pid_t supervisor = supervisor_find(record.supervisor);
+
+		if (supervisor > 0 && process_is_stopped(supervisor)) {
+			waiter->usable = 0;
+			is_any = true;
+		}
+	}
+	return is_any;
+}
+
 static bool is_in_queue(const struct claim_queue *waiters, const char *uid, size_t count,
 			uint64_t usable)
 {
@@ -287,8 +310,11 @@ static int try_to_claim(struct local_queue *queue, const struct job *job, size_t
 		return rc < 0 ? rc : ERR_CONFLICT;
 	}
 	bool *is_ahead CLEANUP(mem_free_any) = mem_new_array(waiters.count + 1, sizeof(bool));
-	bool may_claim = queue_admits(&waiters, job->uid, free, is_ahead);
+	bool may_claim;
 
+	do
+		may_claim = queue_admits(&waiters, job->uid, free, is_ahead);
+	while (!may_claim && pass_stopped(queue->store, &waiters, is_ahead));
 	if (!may_claim)
 		return watch_holders(queue, job->uid, &waiters, is_ahead) ? ERR_CONFLICT
 									  : ERR_LIMIT;

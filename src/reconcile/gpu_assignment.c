@@ -82,7 +82,9 @@ static int check_mig(const struct job *job, const struct gpus *gpus, struct err 
 int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct err *err)
 {
 	size_t n_asked = count_asked(job, NULL);
-	const char *fault = gpus->fault ? gpus->fault : "this machine has none";
+	const char *fault = gpus->fault        ? gpus->fault
+			    : gpus->is_limited ? GPUS_VARIABLE " shows none"
+					       : "this machine has none";
 
 	if (gpus->count == 0 && asks_for_all(job))
 		return err_set(err, ERR_LIMIT,
@@ -95,9 +97,10 @@ int gpu_assignment_check(const struct job *job, const struct gpus *gpus, struct 
 			n_asked, plural(n_asked), fault);
 	if (n_asked > gpus->count)
 		return err_set(err, ERR_LIMIT,
-			       "the job requests %zu GPUs, but %zu %s available: request fewer per "
-			       "replica (--gpu N, --gpu none), or fewer replicas",
-			       n_asked, gpus->count, gpus->count == 1 ? "is" : "are");
+			       "the job requests %zu GPUs, but %zu %s available%s: request fewer "
+			       "per replica (--gpu N, --gpu none), or fewer replicas",
+			       n_asked, gpus->count, gpus->count == 1 ? "is" : "are",
+			       gpus->is_limited ? " by " GPUS_VARIABLE : "");
 	return check_mig(job, gpus, err);
 }
 
@@ -161,8 +164,9 @@ static int refuse_shortage(const struct job *job, const struct gpus *gpus, size_
 			       gpus->count - n_free == 1 ? "is" : "are", *holders ? " (" : "",
 			       holders, *holders ? ")" : "");
 	return err_set(err, ERR_LIMIT,
-		       "the job requests %zu GPU%s, but %zu of %zu %s free%s%s%s; wait for a job "
-		       "to end (muster wait JOB), or run without them (--gpu none)",
+		       "the job requests %zu GPU%s, but %zu of %zu %s free%s%s%s; wait for "
+		       "a job to end (muster wait JOB, or run --wait-for-gpu), or run without them "
+		       "(--gpu none)",
 		       n_asked, plural(n_asked), n_free, gpus->count, n_free == 1 ? "is" : "are",
 		       *holders ? " (" : "", holders, *holders ? ")" : "");
 }
@@ -231,12 +235,15 @@ static void describe_shortage(const struct job *job, const struct gpus *gpus, gp
 	if (*holders)
 		text_addf(text, " (%s)", holders);
 	if (n_trainers == 1)
-		text_add(text, ": the job runs without GPUs");
+		text_add(text, ": the job runs without GPUs (to wait for one: --wait-for-gpu)");
 	else
 		text_addf(text,
 			  ", fewer than the %zu training replicas: no replica gets a GPU, because "
 			  "all must be alike%s",
-			  n_trainers, free == gpus_all(gpus) ? " (--gpu all: they share all)" : "");
+			  n_trainers,
+			  free == gpus_all(gpus)      ? " (--gpu all: they share all)"
+			  : n_trainers <= gpus->count ? " (to wait for them: --wait-for-gpu)"
+						      : "");
 }
 
 /* Replicas that should get some; the others (a ps, `--gpu none`) are not mentioned. */

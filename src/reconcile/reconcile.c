@@ -31,6 +31,9 @@ static void suspend(struct decision *decision)
 	if (status_condition_is_true(status, CONDITION_RUNNING))
 		decision_set_condition(decision, CONDITION_RUNNING, false, "TFJobSuspended",
 				       message);
+	if (status_condition_is_true(status, CONDITION_QUEUED))
+		decision_set_condition(decision, CONDITION_QUEUED, false, "TFJobSuspended",
+				       message);
 	decision_set_condition(decision, CONDITION_SUSPENDED, true, "TFJobSuspended", message);
 	decision_note(decision, NOTE_NORMAL, "TFJobSuspended", message);
 	decision_forget_delays(decision);

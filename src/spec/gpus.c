@@ -124,8 +124,10 @@ static bool find_gpu(const struct gpus *gpus, const char *word, struct gpu *ret_
 
 void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena)
 {
-	struct gpus shown = {
-		.has_list = gpus->has_list, .driver = gpus->driver, .fault = gpus->fault};
+	struct gpus shown = {.has_list = gpus->has_list,
+			     .driver = gpus->driver,
+			     .fault = gpus->fault,
+			     .is_limited = true};
 	char *rest = arena_copy_text(arena, visible);
 	bool is_twice = false;
 	struct gpu gpu;
@@ -135,8 +137,13 @@ void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena)
 	for (char *word; (word = strsep(&rest, ",")) && shown.count < GPUS_LIMIT;) {
 		word += strspn(word, " ");
 		word[strcspn(word, " ")] = '\0';
-		if (!find_gpu(gpus, word, &gpu))
+		if (!find_gpu(gpus, word, &gpu)) {
+			if (*word && !text_equals(word, "-1") && !shown.fault)
+				shown.fault = arena_format(
+					arena, GPUS_VARIABLE "=%s: this machine has no GPU '%s'",
+					visible, word);
 			break;
+		}
 		for (size_t i = 0; i < shown.count; i++)
 			is_twice |= shown.list[i].number == gpu.number;
 		if (is_twice)

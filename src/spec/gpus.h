@@ -26,7 +26,8 @@ struct gpus {
 	size_t count;
 	bool has_list; /* the machine's driver has listed them, not CUDA_VISIBLE_DEVICES alone */
 	const char *driver; /* its version; NULL: unknown */
-	const char *fault; /* why they could not be listed; NULL: none */
+	const char *fault; /* why some or all could not be listed; NULL: none */
+	bool is_limited; /* by CUDA_VISIBLE_DEVICES */
 };
 
 /* Reads the output of `nvidia-smi -L`, with or without a line "Driver Version: 550.54.14" before
@@ -36,7 +37,7 @@ void gpus_read(const char *text, struct arena *arena, struct gpus *ret_gpus);
 /* Keeps those that the value of CUDA_VISIBLE_DEVICES shows, in its order: numbers, prefixes of
  * uuids, MIG devices. As in CUDA, the value ends at the first invalid word; empty or -1 shows none,
  * NULL shows all. The words become their ids. If the machine has no list, the words are the
- * list. */
+ * list. A word for a GPU that the machine does not have is a fault. */
 void gpus_limit(struct gpus *gpus, const char *visible, struct arena *arena);
 
 /* Whether some are MIG devices, of which CUDA shows a process one at most. */

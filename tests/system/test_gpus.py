@@ -266,11 +266,11 @@ def test_two_jobs_at_once_do_not_take_the_same(machine):
 
     done = muster("run", "--name", "c", "--gpu", 1, "--", "true", code=125)
     assert said(done) == ["the job requests 1 GPU, but 0 of 2 are free (job 'a' holds 0; job 'b' holds 1); wait for a "
-                          "job to end (muster wait JOB), or run without them (--gpu none)"]
+                          "job to end (muster wait JOB, or run --wait-for-gpu), or run without them (--gpu none)"]
     muster("status", "c", code=1)
     done = muster("run", "--name", "c", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": ""}
-    assert said(done)[0] == "0 of 2 GPUs are free (job 'a' holds 0; job 'b' holds 1): the job runs without GPUs"
+    assert said(done)[0] == "0 of 2 GPUs are free (job 'a' holds 0; job 'b' holds 1): the job runs without GPUs (to wait for one: --wait-for-gpu)"
     muster("stop", "--grace", 0, "a", code=0)
     done = muster("run", "--replace", "--name", "c", "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "GPU-0"}

@@ -112,6 +112,45 @@ def test_one_that_leaves_the_queue_holds_up_nobody(machine, end):
     assert rows(muster)["holder"][0] == "Running"
 
 
+def test_one_whose_muster_is_stopped_by_ctrl_z_holds_up_nobody(machine):
+    muster = machine(2)
+    hold(muster, "holder", 2)
+    queue(muster, "first", "--gpu", 2, "--wait-for-gpu")
+    queue(muster, "second", "--gpu", 2, "--wait-for-gpu")
+    until_state(muster, "second", "Queued")
+    pid = supervisor_of(muster, "first")["inner"]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    muster("stop", "--now", "holder", code=0)
+    muster("wait", "second", code=0)
+    assert rows(muster)["first"][0] == "Queued"
+    os.kill(pid, signal.SIGCONT)
+    muster("wait", "first", code=0)
+
+
+def test_one_that_was_suspended_while_it_waited_waits_again(machine):
+    muster = machine(1)
+    hold(muster, "holder", 1)
+    queue(muster, "waiting", "--wait-for-gpu")
+    until_state(muster, "waiting", "Queued")
+    muster("suspend", "waiting", code=0)
+    muster.until("waiting", lambda job: conditions(job)[-1] == "Suspended")
+    muster("resume", "waiting", code=0)
+    muster.until("waiting", lambda job: "Queued" in conditions(job))
+    assert rows(muster)["waiting"] == ("Queued", "waits for 1 GPU")
+    muster("stop", "--now", "holder", code=0)
+    muster("wait", "waiting", code=0)
+
+
+def test_what_runs_in_the_background_says_what_it_waits_for(machine):
+    muster = machine(1)
+    hold(muster, "holder", 1)
+    waiting = muster("run", "-d", "--name", "waiting", "--wait-for-gpu", "--", "true", code=0)
+    assert "muster: the job waits for 1 GPU in the background; to follow its output: muster logs -f waiting" in waiting.stderr
+    stopped = muster("stop", "holder", "missing", "waiting", code=1)
+    assert "job 'missing' not found" in stopped.stderr
+    assert {state for state, _ in rows(muster).values()} == {"Stopped"}
+
+
 def test_gpus_of_a_killed_job_go_to_the_one_that_waits(machine):
     muster = machine(2)
     hold(muster, "a", 2)

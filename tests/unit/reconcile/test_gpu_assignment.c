@@ -158,7 +158,8 @@ TEST_WITH(fixture_begin, fixture_end, a_number_that_was_asked_for_is_given_or_re
 			 ERR_LIMIT);
 	assert_string_equal(err.text,
 			    "the job requests 4 GPUs, but 3 of 4 are free (job 'b' holds 1); wait "
-			    "for a job to end (muster wait JOB), or run without them (--gpu none)");
+			    "for a job to end (muster wait JOB, or run --wait-for-gpu), or run "
+			    "without them (--gpu none)");
 	make_simple(table, wish, 0, 3, 0, 0);
 	assert_int_equal(gpu_assignment_check(table->job, &table->gpus, &err), ERR_LIMIT);
 	assert_string_equal(err.text, "the job requests 6 GPUs, but 4 are available: request fewer "
@@ -273,7 +274,6 @@ TABLE_TEST(what_is_said_names_each_replica_with_its_gpus)
 	deal(table, "worker-0 none");
 	gpu_assignment_describe(table->job, &table->gpus, &table->deal, table->free,
 				"job 'b' holds 0,1,2,3", &text);
-	assert_string_equal(
-		text_of(&text),
-		"0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job runs without GPUs");
+	assert_string_equal(text_of(&text), "0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job "
+					    "runs without GPUs (to wait for one: --wait-for-gpu)");
 }

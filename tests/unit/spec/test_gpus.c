@@ -79,6 +79,29 @@ TEST(gpus_keep_their_numbers_whatever_is_shown)
 	assert_true(imagined.list[0].number != imagined_too.list[0].number);
 }
 
+TEST(a_gpu_that_the_machine_does_not_have_is_told)
+{
+	static const struct {
+		const char *visible, *fault;
+	} rows[] = {
+		{"0,9,1", "CUDA_VISIBLE_DEVICES=0,9,1: this machine has no GPU '9'"},
+		{"GPU-cc", "CUDA_VISIBLE_DEVICES=GPU-cc: this machine has no GPU 'GPU-cc'"},
+		{"0,-1", NULL},
+		{"0,", NULL},
+		{"3,0", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+		struct gpus gpus;
+
+		gpus_read(four_gpus, arena, &gpus);
+		gpus_limit(&gpus, rows[i].visible, arena);
+		assert_true(text_equals(gpus.fault, rows[i].fault));
+		assert_true(gpus.is_limited);
+	}
+}
+
 TEST(a_gpu_is_found_among_names)
 {
 	assert_true(gpus_names_have("0", 0));
