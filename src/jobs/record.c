@@ -392,9 +392,10 @@ int record_request_stop(struct store *store, const char *name, const char *reaso
 	}
 }
 
-int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)
+int record_set_supervisor(struct store *store, const char *name, const char *uid,
+			  const char *supervisor, struct err *err)
 {
-	const struct store_change change = {.supervisor = ""};
+	const struct store_change change = {.supervisor = supervisor};
 
 	for (;;) {
 		struct store_record record CLEANUP(store_record_done) = {0};

@@ -80,10 +80,10 @@ int record_request_stop(struct store *store, const char *name, const char *reaso
 int record_add_stop(struct store_record *record, const char *reason, msec grace,
 		    bool *ret_is_changed, struct err *err) MUST_USE;
 
-/* The job has finished, and no process of it is left on this machine: removes its supervisor from
- * the record, and releases its claims. */
-int record_end_supervision(struct store *store, const char *name, const char *uid,
-			   struct err *err) MUST_USE;
+/* Changes the supervisor in the record. "": the job has finished, and no process of it is left on
+ * this machine; then its claims are released, too. */
+int record_set_supervisor(struct store *store, const char *name, const char *uid,
+			  const char *supervisor, struct err *err) MUST_USE;
 
 /* Kind of the claims on TCP ports of this machine. */
 #define CLAIM_PORT "port"

@@ -68,7 +68,7 @@ int registration_register(struct store *store, const struct job *job, bool repla
 			  msec now, char **ret_replaced_uid, struct err *err)
 {
 	char *supervisor CLEANUP(mem_free_text) = NULL;
-	int rc = supervisor_id_write_own(&supervisor, err);
+	int rc = supervisor_id_write_own(false, &supervisor, err);
 
 	if (rc < 0)
 		return rc;
@@ -180,7 +180,7 @@ static int try_resume_record(struct store *store, const struct job *job, const c
 int resumption_register(struct store *store, const struct job *job, msec now, struct err *err)
 {
 	char *supervisor CLEANUP(mem_free_text) = NULL;
-	int rc = supervisor_id_write_own(&supervisor, err);
+	int rc = supervisor_id_write_own(false, &supervisor, err);
 
 	if (rc < 0)
 		return rc;

@@ -49,10 +49,10 @@ static void add_identities(struct json *object, const struct process_identity *o
 	json_set(object, "inner", identity_write(inner));
 }
 
-int supervisor_id_write_own(char **ret_text, struct err *err)
+int supervisor_id_write_own(bool is_alone, char **ret_text, struct err *err)
 {
 	struct process_identity outer = {0}, inner = {0};
-	int rc = process_identify(getppid(), &outer, err);
+	int rc = process_identify(is_alone ? getpid() : getppid(), &outer, err);
 
 	if (rc == 0)
 		rc = process_identify(getpid(), &inner, err);

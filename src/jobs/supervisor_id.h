@@ -28,9 +28,9 @@ enum supervisor_fate {
 	SUPERVISOR_NONE, /* the record has no supervisor */
 };
 
-/* The identity of the calling process (the inner one) and its parent (the outer one), and their
- * control group. Caller frees the text (JSON). */
-int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
+/* The identity of the calling process (the inner one) and its parent (the outer one, unless it is
+ * gone: `is_alone`), and their control group. Caller frees the text (JSON). */
+int supervisor_id_write_own(bool is_alone, char **ret_text, struct err *err) MUST_USE;
 /* Adds the calling process alone, for supervisor_id_read and supervisor_wait. */
 void supervisor_id_add_own(struct json *object);
 /* False if the text contains no identity. */

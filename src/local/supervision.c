@@ -15,6 +15,7 @@
 #include "jobs/record.h"
 #include "jobs/registration.h"
 #include "jobs/state_folder.h"
+#include "jobs/supervisor_id.h"
 #include "local/control.h"
 #include "local/gpu_metrics.h"
 #include "reconcile/reconcile.h"
@@ -99,7 +100,7 @@ static void finish_local_supervision(struct local_supervision *supervision)
 	/* Once the record says so, the job may be resumed, and its directory is no longer ours. All
 	 * clients are disconnected after that: they then read the final status. */
 	control_close(supervision->control);
-	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
+	int rc = record_set_supervisor(base->store, base->job->name, base->job->uid, "", &err);
 	control_free(TAKE(supervision->control));
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		reporter_print_message(reporter, err.text);
@@ -187,6 +188,23 @@ static bool on_local_run_signal(int number, void *data)
 	return false;
 }
 
+/* A stop goes on, by this process alone: Python kills a program soon after Ctrl-C, while workers
+ * still save (subprocess.run, Jupyter). False: no stop was requested. */
+static bool continue_stop(struct supervision *base)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	char *supervisor CLEANUP(mem_free_text) = NULL;
+	struct status status;
+
+	return base->store->functions->get(base->store, base->job->name, &record, NULL) == 0 &&
+	       record_read(&record, arena, &job, &status, NULL) == 0 && job->stop_reason &&
+	       supervisor_id_write_own(true, &supervisor, NULL) == 0 &&
+	       record_set_supervisor(base->store, base->job->name, base->job->uid, supervisor,
+				     NULL) == 0;
+}
+
 /* The outer process was killed: if we were killed next, no process would kill our workers. */
 static void on_local_outer_killed(void *data)
 {
@@ -195,6 +213,8 @@ static void on_local_outer_killed(void *data)
 	struct err err = {0};
 
 	loop_watch_enable(supervision->outer_gone, false);
+	if (continue_stop(base))
+		return;
 	backend_local_kill_all(supervision->processes);
 	base->phase = SUPERVISION_CLOSING;
 	base->reporter.status.exit_code = EXIT_INTERNAL;

@@ -102,6 +102,23 @@ def test_killing_the_outer_process_ends_the_job_and_says_so(muster, tree, tag, s
     assert muster.job("outer")["status"]["failure"]["reason"] == "SupervisorLost"
 
 
+def test_a_stop_goes_on_when_the_outer_process_is_killed(muster, tag):
+    """Python does that soon after Ctrl-C (subprocess.run, Jupyter)."""
+    saves = "trap 'echo saving; while [ ! -e go ]; do sleep 0.01; done; touch saved; exit 0' INT; echo ready; while :; do sleep 0.01; done"
+    process = muster.start("run", "--name", "saver", "-e", tag, "--", "sh", "-c", saves)
+    read_until(process.stdout, "ready")
+    process.send_signal(signal.SIGINT)
+    read_until(process.stdout, "saving")
+    process.kill()
+    process.wait(LIMIT)
+    assert "Stopped" not in muster("ps", "--no-headers", code=0).stdout, "a look does not end it"
+    (muster.folder / "go").touch()
+    muster("wait", "saver", code=130)
+    assert (muster.folder / "saved").exists()
+    assert muster.job("saver")["status"]["failure"]["reason"] == "Stopped"
+    wait_until_none_has(tag)
+
+
 def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster, tree, tag, stranger):
     process = tree("both")
     wait_until_grown(process)
