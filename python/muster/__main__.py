@@ -3,4 +3,4 @@ import sys
 
 import muster
 
-os.execv(muster.which(), ["muster", *sys.argv[1:]])
+os.execv(muster.which(), [muster.which(), *sys.argv[1:]])

@@ -2,6 +2,7 @@
 #include "cli/cluster_support.h"
 #include "cli/commands.h"
 #include "io/file.h"
+#include "io/own_process.h"
 #include "io/process.h"
 
 #include <signal.h>
@@ -110,6 +111,8 @@ int main(int argc, char **argv)
 	 * writer handles itself. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	if (argc)
+		own_virtual_env_activate(argv[0]);
 	if (!command) {
 		help_add_unknown_command(&text, &table, argv[1]);
 		output_print_errors(&text);

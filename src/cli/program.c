@@ -14,17 +14,7 @@ static char *find_in_path(const char *name)
 {
 	if (strchr(name, '/'))
 		return file_is_program(name) ? mem_copy_text(name) : NULL;
-	const char *rest = getenv("PATH"), *folder;
-	size_t len;
-
-	while ((folder = search_path_next(&rest, &len))) {
-		char *path = mem_format("%.*s/%s", (int) len, folder, name);
-
-		if (file_is_program(path))
-			return path;
-		free(path);
-	}
-	return NULL;
+	return search_path_find(getenv("PATH"), name);
 }
 
 static bool is_in_path(const char *name)

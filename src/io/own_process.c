@@ -57,6 +57,36 @@ bool search_path_has_empty(const char *path)
 	return len == 0 || path[0] == ':' || path[len - 1] == ':' || strstr(path, "::");
 }
 
+char *search_path_find(const char *path, const char *name)
+{
+	const char *folder;
+	size_t len;
+
+	while ((folder = search_path_next(&path, &len))) {
+		char *program CLEANUP(mem_free_text) =
+			mem_format("%.*s/%s", (int) len, folder, name);
+
+		if (file_is_program(program))
+			return TAKE(program);
+	}
+	return NULL;
+}
+
+void own_virtual_env_activate(const char *called)
+{
+	const char *active = getenv("VIRTUAL_ENV");
+	char *program CLEANUP(mem_free_text) = strchr(called, '/')
+						       ? mem_copy_text(called)
+						       : search_path_find(getenv("PATH"), called);
+	char *bin CLEANUP(mem_free_text) = program ? file_folder_of(program) : NULL;
+	char *folder CLEANUP(mem_free_text) = bin ? mem_format("%s/..", bin) : NULL;
+	char *whole CLEANUP(mem_free_text) = folder ? realpath(folder, NULL) : NULL;
+	char *sign CLEANUP(mem_free_text) = whole ? mem_format("%s/pyvenv.cfg", whole) : NULL;
+
+	if (sign && !(active && *active) && access(sign, F_OK) == 0)
+		setenv("VIRTUAL_ENV", whole, true);
+}
+
 static const char *home(void)
 {
 	const char *given = getenv("HOME");

@@ -18,6 +18,13 @@ char **own_environment_with(const char *const *changes) MUST_USE;
  * is at first the PATH (NULL: no directory) and advances. */
 const char *search_path_next(const char **rest, size_t *ret_len);
 bool search_path_has_empty(const char *path);
+/* The program of this name in such a list. NULL: it has none. Caller frees. */
+char *search_path_find(const char *path, const char *name) MUST_USE;
+
+/* A program in a virtual environment means the Python there, as pip's other programs do, although
+ * nobody has activated it (cron, ssh HOST COMMAND): sets VIRTUAL_ENV, unless it is set. `called` is
+ * the name that this program was called by. */
+void own_virtual_env_activate(const char *called);
 
 /* Where a user's files are (XDG Base Directory Specification 0.8): the directory `muster` in that
  * of the environment variable ("XDG_CONFIG_HOME"), which counts only if it is absolute, else in

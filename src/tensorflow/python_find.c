@@ -60,21 +60,9 @@ struct python_search python_search_here(void)
 
 char *python_in_path(const char *path)
 {
-	static const char *const names[] = {"python3", "python"};
+	char *program = search_path_find(path, "python3");
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *rest = path, *found;
-		size_t len;
-
-		while ((found = search_path_next(&rest, &len))) {
-			char *program CLEANUP(mem_free_text) =
-				mem_format("%.*s/%s", (int) len, found, names[i]);
-
-			if (file_is_program(program))
-				return TAKE(program);
-		}
-	}
-	return NULL;
+	return program ? program : search_path_find(path, "python");
 }
 
 char **python_environment(struct arena *arena)

@@ -7,11 +7,12 @@ import contextlib
 import os
 import pty
 import re
+import subprocess
 import sys
 
 import pytest
 
-from conftest import read_line, read_until
+from conftest import BINARY, read_line, read_until
 
 WORKERS = "use -w N for the number of workers"
 TAIL = "use --tail N for the last N lines"
@@ -183,6 +184,22 @@ def test_another_python_in_path_than_that_of_the_environment_is_told(muster, tmp
     done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": tmp_path / "env", "PATH": f"{other.parent}:{os.environ['PATH']}"})
     assert f"using {python} of VIRTUAL_ENV; 'python' in PATH is {other}\n" in done.stderr
     assert "worker-0 | of env\n" in done.stdout
+
+
+def test_a_muster_in_an_environment_means_the_python_there(muster, tmp_path):
+    """As pip's other programs do: cron, and `ssh HOST COMMAND`, activate none."""
+    (muster.folder / "say.py").write_text("")
+    make_python(tmp_path / "env/bin")
+    (tmp_path / "env/pyvenv.cfg").write_text("")
+    (tmp_path / "env/bin/muster").symlink_to(BINARY)
+    other = make_python(tmp_path / "other/bin")
+    muster.environment.update(VIRTUAL_ENV="", PATH=str(other.parent))
+    muster.environment.pop("CONDA_PREFIX", None)
+    named = [tmp_path / "env/bin/muster"]
+    for program, path, python in ((named, None, "env"), (["muster"], f"{tmp_path}/env/bin:", "env"), ([BINARY], None, "other")):
+        env = {**muster.environment, "PATH": (path or "") + muster.environment["PATH"]}
+        done = subprocess.run([*program, "run", "say.py"], env=env, cwd=muster.folder, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.returncode) == (f"worker-0 | of {python}\n", 0), done.stderr
 
 
 def test_an_environment_beside_the_script_or_here_is_used(muster, tmp_path):
