@@ -88,6 +88,7 @@ enum column {
 	COLUMN_WHERE,
 	COLUMN_STARTED,
 	COLUMN_GPUS,
+	COLUMN_COMMAND,
 	COLUMN_MESSAGE,
 	COLUMN_COUNT
 };
@@ -151,6 +152,9 @@ static void add_cell(const struct client_row *row, enum column column, bool is_l
 	case COLUMN_GPUS:
 		table_add(table, row->gpus);
 		break;
+	case COLUMN_COMMAND:
+		table_add(table, row->command);
+		break;
 	case COLUMN_MESSAGE:
 	case COLUMN_COUNT:
 		table_add(table, row->message);
@@ -164,7 +168,7 @@ static void add_table(const struct options *options, const struct rows *rows,
 {
 	static const char *const headings[COLUMN_COUNT] = {
 		"NAMESPACE", "NAME",     "STATE", "ROLES",   "RUNNING", "RESTARTS", "AGE",
-		"EXIT",      "DURATION", "WHERE", "STARTED", "GPUS",    "MESSAGE"};
+		"EXIT",      "DURATION", "WHERE", "STARTED", "GPUS",    "COMMAND",  "MESSAGE"};
 	struct table table CLEANUP(table_done) = {0};
 	enum column columns[COLUMN_COUNT];
 

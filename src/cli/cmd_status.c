@@ -96,19 +96,13 @@ static void add_message(struct text *text, const char *before, const char *messa
 
 #define MOST_COMMAND_COLUMNS 400
 
-/* What was started, in the words of a shell: of the role whose success is the job's. */
 static void add_command(const struct job *job, struct text *text)
 {
-	const struct role *role = job_default_role(job);
-	struct text words CLEANUP(text_done) = {0}, shown CLEANUP(text_done) = {0};
+	struct text command CLEANUP(text_done) = {0};
 
-	shell_words_add(&words, role->container.command);
-	if (words.len > 0 && role->container.args)
-		text_add_char(&words, ' ');
-	shell_words_add(&words, role->container.args);
-	line_add_cut(&shown, text_of(&words), words.len, MOST_COMMAND_COLUMNS);
-	if (words.len > 0)
-		add_message(text, "Command:    ", text_of(&shown), "\n");
+	job_describe_command(job, MOST_COMMAND_COLUMNS, &command);
+	if (command.len > 0)
+		add_message(text, "Command:    ", text_of(&command), "\n");
 }
 
 /* Of a job on this machine. */

@@ -39,6 +39,7 @@ struct client_row client_row_new(const struct store_record *record, const struct
 		.where = namespace_name ? mem_format("kubernetes/%s", namespace_name)
 					: mem_copy_text("local"),
 		.namespace_name = mem_copy_text(namespace_name),
+		.command = mem_copy_text(summary->command),
 		.message = mem_copy_text(summary->message),
 		.version = record->version,
 		.running = summary->running,
@@ -60,6 +61,7 @@ void client_row_done(struct client_row *row)
 	free(row->roles);
 	free(row->where);
 	free(row->namespace_name);
+	free(row->command);
 	free(row->message);
 	free(row->gpus);
 }

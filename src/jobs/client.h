@@ -22,6 +22,7 @@ struct client_row {
 	char *roles; /* "worker=2 ps=1" */
 	char *where; /* "local", "kubernetes/NAMESPACE": before "/" and the name */
 	char *namespace_name; /* on a cluster; NULL on this machine */
+	char *command; /* the beginning of what was started; "" if unknown */
 	char *message; /* one line: why it failed, or what it waits for; "" */
 	char *gpus; /* what its GPUs do; NULL: not asked, or none */
 	int64_t version;

@@ -3,6 +3,8 @@
 #include "reconcile/finish.h"
 #include "status/failure_words.h"
 
+#define COMMAND_COLUMNS 80
+
 /* A stopped job is no failure to the reader, whatever its condition is called. */
 static const char *summary_state_of(const struct status *status)
 {
@@ -38,13 +40,22 @@ static const char *describe_waiting(const struct status *status, struct arena *a
 		      : arena_format(arena, "waiting for %s-%d", first->role, first->index);
 }
 
+static const char *describe_end(const struct failure *failure, struct arena *arena)
+{
+	if (!failure)
+		return "";
+	return failure->exception
+		       ? arena_format(arena, "%s: %s", failure->message, failure->exception)
+		       : failure->message;
+}
+
 static const char *describe_job_state(const struct job *job, const struct status *status,
 				      struct arena *arena)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return "";
 	if (status_condition_is_true(status, CONDITION_FAILED))
-		return status->failure ? status->failure->message : "";
+		return describe_end(status->failure, arena);
 	if (job->stop_reason)
 		return arena_format(arena, "stopping (%s)", job->stop_reason);
 	if (job->is_suspended)
@@ -59,13 +70,15 @@ static const char *describe_job_state(const struct job *job, const struct status
 void summary_create(const struct job *job, const struct status *status, struct arena *arena,
 		    struct summary *ret_summary)
 {
-	struct text roles CLEANUP(text_done) = {0};
+	struct text roles CLEANUP(text_done) = {0}, command CLEANUP(text_done) = {0};
 	msec expiry = expiry_of_job(job, status);
 
 	job_describe_size(job, &roles);
+	job_describe_command(job, COMMAND_COLUMNS, &command);
 	*ret_summary = (struct summary){
 		.state = summary_state_of(status),
 		.roles = arena_copy_text(arena, text_of(&roles)),
+		.command = arena_copy_text(arena, text_of(&command)),
 		.message = describe_job_state(job, status, arena),
 		.wanted = job_replica_count(job),
 		.restarts = status->restarts,
@@ -82,6 +95,7 @@ void summary_create(const struct job *job, const struct status *status, struct a
 static const struct json_field summary_fields[] = {
 	FIELD(TEXT, TOLERATED, "state", summary, state),
 	FIELD(TEXT, TOLERATED, "roles", summary, roles),
+	FIELD(TEXT, TOLERATED, "command", summary, command),
 	FIELD(TEXT, TOLERATED, "message", summary, message),
 	FIELD(INT, TOLERATED, "running", summary, running, 0, INT32_MAX),
 	FIELD(INT, TOLERATED, "wanted", summary, wanted, 0, INT32_MAX),
@@ -104,7 +118,7 @@ struct json *summary_write(const struct summary *summary)
 
 void summary_read(const struct json *value, struct arena *arena, struct summary *ret_summary)
 {
-	*ret_summary = (struct summary){.state = "", .roles = "", .message = ""};
+	*ret_summary = (struct summary){.state = "", .roles = "", .command = "", .message = ""};
 	int rc = fields_read(value, NULL, summary_fields, arena, ret_summary, NULL);
 
 	(void) rc; /* each field is tolerated */

@@ -1,6 +1,7 @@
 /* Properties of a job that was read, its words and signals. Reading is in spec/job_read.c. */
 #include "spec/job.h"
 
+#include "base/line_text.h"
 #include "base/names.h"
 
 #include <signal.h>
@@ -135,6 +136,18 @@ int job_replica_count(const struct job *job)
 	for (size_t i = 0; i < job->n_roles; i++)
 		count += job->roles[i].replicas;
 	return count;
+}
+
+void job_describe_command(const struct job *job, size_t most_columns, struct text *text)
+{
+	const struct role *role = job_default_role(job);
+	struct text words CLEANUP(text_done) = {0};
+
+	shell_words_add(&words, role->container.command);
+	if (words.len > 0 && role->container.args)
+		text_add_char(&words, ' ');
+	shell_words_add(&words, role->container.args);
+	line_add_cut(text, text_of(&words), words.len, most_columns);
 }
 
 void job_describe_size(const struct job *job, struct text *text)

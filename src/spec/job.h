@@ -286,6 +286,9 @@ const struct role *job_role(const struct job *job,
 			    const char *role_name); /* lower case; NULL when none */
 const struct role *job_role_of_kind(const struct job *job, enum role_kind kind);
 int job_replica_count(const struct job *job);
+/* What is started, in the words of a shell: of the role whose success is the job's. Nothing if only
+ * its image says. */
+void job_describe_command(const struct job *job, size_t most_columns, struct text *text);
 /* "worker=2 ps=1" */
 void job_describe_size(const struct job *job, struct text *text);
 /* Whether the exit of a replica of this role restarts the whole job (restartScope). */
