@@ -242,6 +242,10 @@ static int run_run(const struct options *options)
 	}
 	if (gpus.fault)
 		output_print_message("%s", gpus.fault);
+	if ((source.after || source.after_any) && gpus.count > 0 &&
+	    gpu_assignment_count(source.job, &gpus) == 0 && !option_is_given(options, "gpu"))
+		output_print_message("the job gets the GPUs that are free when it starts, perhaps "
+				     "none; to wait for GPUs, too: --wait-for-gpu");
 	if (!is_on_cluster)
 		job_describe_ignored_here(source.job, &ignored);
 	if (ignored.len)

@@ -47,8 +47,13 @@ static int find_job_of_stacks(struct call *call, struct err *err)
 {
 	const char *const *words = options_arguments(call->options);
 
-	if (lookup_job(call->lookup, words[0], &call->found, err) ||
-	    job_state_read(&call->found, &call->state, err))
+	/* Without a name it is the one that runs: the one that hangs. */
+	int rc =
+		words[0] ? ERR_NOT_FOUND : lookup_only_running_job(call->lookup, &call->found, err);
+
+	if (rc == ERR_NOT_FOUND)
+		rc = lookup_job(call->lookup, words[0], &call->found, err);
+	if (rc || job_state_read(&call->found, &call->state, err))
 		return err->code;
 	for (size_t i = 1; words[0] && words[i]; i++) {
 		struct log_name replica;

@@ -119,7 +119,7 @@ static void add_places(const struct view *view, struct text *text)
 	if (start)
 		add_message(text, "Directory:  ", start, "\n");
 	if (commit)
-		add_message(text, "Commit:     ", commit, "\n");
+		add_message(text, "Commit:     ", commit, " (when it was created)\n");
 	if (folder)
 		add_message(text, "Logs:       ", folder, "\n");
 }

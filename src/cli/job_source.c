@@ -221,6 +221,16 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
+static void set_nice(const struct options *options, struct json *root)
+{
+	char *nice CLEANUP(mem_free_text) =
+		mem_format("%d", (int) option_number(options, "nice", 0));
+
+	if (option_is_given(options, "nice"))
+		json_set_string(json_object_at(json_object_at(root, "metadata"), "annotations"),
+				JOB_ANNOTATION_NICE, nice);
+}
+
 /* What the job waits for on this machine, and how it runs. An option that is not given leaves the
  * written value. */
 static void set_local_annotations(const struct job_source *source, struct json *root)
@@ -230,12 +240,6 @@ static void set_local_annotations(const struct job_source *source, struct json *
 
 	if (option_flag(source->options, "wait-for-gpu"))
 		json_set_string(annotations, JOB_ANNOTATION_WAIT_FOR_GPU, "true");
-	if (option_is_given(source->options, "nice")) {
-		char *nice CLEANUP(mem_free_text) =
-			mem_format("%d", (int) option_number(source->options, "nice", 0));
-
-		json_set_string(annotations, JOB_ANNOTATION_NICE, nice);
-	}
 	if (source->after)
 		json_set_string(annotations, JOB_ANNOTATION_AFTER, source->after);
 	if (source->after_any)
@@ -244,17 +248,21 @@ static void set_local_annotations(const struct job_source *source, struct json *
 		json_remove(metadata, "annotations");
 }
 
-/* As the option says, else as the framework of the script needs it. */
-static void set_visible_gpus(const struct options *options, const char *const *command,
-			     struct json *root)
+/* As a script of PyTorch expects it from torchrun: its processes choose a GPU by LOCAL_RANK, and
+ * those that survive a failure may save. */
+static void adapt_to_framework(const struct options *options, const char *const *command,
+			       struct json *root)
 {
-	const char *word = option_text(options, "visible-gpus");
+	bool is_for_torch = program_is_for_torch(command);
+	const char *gpus = option_text(options, "visible-gpus");
+	struct json *annotations = json_object_at(json_object_at(root, "metadata"), "annotations");
 
-	if (!word && program_is_for_torch(command))
-		word = JOB_VISIBLE_GPUS_OF_JOB;
-	if (word)
-		json_set_string(json_object_at(json_object_at(root, "metadata"), "annotations"),
-				JOB_ANNOTATION_VISIBLE_GPUS, word);
+	if (gpus || is_for_torch)
+		json_set_string(annotations, JOB_ANNOTATION_VISIBLE_GPUS,
+				gpus ? gpus : JOB_VISIBLE_GPUS_OF_JOB);
+	if (is_for_torch)
+		json_set_string(annotations, JOB_ANNOTATION_GRACE_AFTER_FAILURE,
+				JOB_GRACE_AFTER_FAILURE_WHOLE);
 }
 
 /* On this machine, --name may be one that no object of a cluster could have. */
@@ -286,10 +294,11 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	set_network(source->options, root);
 	set_name(source, json_get(root, "metadata"), build->name);
 	set_commit(source, json_get(root, "metadata"));
-	if (source->is_for_this_machine)
-		set_visible_gpus(source->options, build->command, root);
-	if (source->is_for_this_machine)
+	set_nice(source->options, root);
+	if (source->is_for_this_machine) {
+		adapt_to_framework(source->options, build->command, root);
 		set_local_annotations(source, root);
+	}
 	job_document_add_secret(root, &source->secret);
 	add_pods(source, root);
 	fetch_options_add(source->options, root, &source->fetch_places, &source->faults);
@@ -469,6 +478,7 @@ static bool override(struct job_source *source)
 	override_policy(options, json_object_at(spec, "runPolicy"));
 	override_roles(options, &source->variables, spec);
 	set_network(options, changed);
+	set_nice(options, changed);
 	if (source->is_for_this_machine)
 		set_local_annotations(source, changed);
 	job_document_add_secret(changed, &source->secret);

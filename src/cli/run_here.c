@@ -58,15 +58,13 @@ int detached_report(const struct options *options, const char *namespace_name, c
 		return EXIT_DONE;
 	/* When a job ends, muster kills all processes that its processes have started, also another
 	 * muster process in the background. */
-	if (getenv(ENVIRONMENT_JOB_MARK) && above)
-		output_print_message(
-			"the job runs in the background until job '%s', which started it, ends; "
-			"to follow its output: muster logs -f %s",
-			above, words);
-	else
-		output_print_message(
-			"the job %s in the background; to follow its output: muster logs -f %s",
-			namespace_name ? "runs" : state_of_detached(lookup, name, arena), words);
+	bool is_inside = getenv(ENVIRONMENT_JOB_MARK) && above;
+
+	output_print_message("the job %s in the background%s%s%s; to follow its output: muster "
+			     "logs -f %s",
+			     namespace_name ? "runs" : state_of_detached(lookup, name, arena),
+			     is_inside ? " until job '" : "", is_inside ? above : "",
+			     is_inside ? "', which started it, ends" : "", words);
 	return EXIT_DONE;
 }
 

@@ -561,6 +561,9 @@ static int local_publish(struct local *local, const struct job *job, const struc
 	struct text told CLEANUP(text_done) = {0};
 	int rc = local_gpus_assign(&local->gpus, job, action->role, action->index, &told, err);
 
+	if (rc == ERR_LIMIT) /* they were free when the job was checked */
+		return err_set(err, ERR_LIMIT,
+			       "waits for its GPUs: other jobs took them at the same moment");
 	if (rc < 0)
 		return rc;
 	if (told.len)

@@ -179,7 +179,8 @@ static bool waits_for_job(struct local_queue *queue, const struct awaited_job *a
 	if (!awaited->must_succeed)
 		return false;
 	if (!is_there) {
-		text_addf(vain, "job '%s', which it should follow, was deleted", awaited->name);
+		text_addf(vain, "job '%s', which it should follow, %s", awaited->name,
+			  awaited->uid ? "was deleted" : "does not exist");
 		return false;
 	}
 	record_read_summary(&record, arena, &summary);

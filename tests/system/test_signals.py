@@ -150,13 +150,17 @@ signal.pause()
 """
 
 
-@pytest.mark.parametrize("options, imports, has_saved", [
-    (("--shutdown-timeout", 60), "", True), ((), "try:\n    import torch\nexcept ImportError:\n    pass\n", True), ((), "", False)])
-def test_who_survives_a_failure_may_save(muster, options, imports, has_saved):
+TORCH = "try:\n    import torch\nexcept ImportError:\n    pass\n"
+
+
+@pytest.mark.parametrize("command, imports, has_saved", [
+    (("launch", "--nproc-per-node", 2, "--shutdown-timeout", 60), "", True), (("launch", "--nproc-per-node", 2), TORCH, True),
+    (("launch", "--nproc-per-node", 2), "", False), (("run", "-w", 2), TORCH, True), (("run", "-w", 2), "", False)])
+def test_who_survives_a_failure_may_save(muster, command, imports, has_saved):
     """As under torchrun; but TensorFlow and JAX would delay a restart by all of the grace period."""
     (muster.folder / "saves.py").write_text(imports + SAVES)
     os.mkfifo(muster.folder / "survivor")
     takes = "1.5" if has_saved else "300"  # longer than a second
-    done = muster("launch", "--nproc-per-node", 2, *options, "saves.py", code=1, env={"TAKES": takes})
+    done = muster(*command, "saves.py", code=1, env={"TAKES": takes})
     assert ("worker-0 | saved" in done.stdout) == has_saved
     assert ("worker-0 was killed by muster, 1s after the stop signal" in done.stderr) == (not has_saved)
