@@ -67,13 +67,47 @@ int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char
 	return 0;
 }
 
+/* Those on which the driver sees a process, as another user's. MIG devices are not distinguished.
+ */
+static gpu_set find_used(const struct gpus *gpus, gpu_set free, struct arena *arena)
+{
+	struct gpu_loads *loads CLEANUP(mem_free_any) = mem_new(sizeof(*loads));
+	gpu_set used = 0;
+
+	if (gpus_have_mig(gpus) || nvml_loads(arena, loads, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < loads->count; i++)
+		for (size_t j = 0; j < gpus->count && loads->list[i].n_processes > 0; j++)
+			if (gpus_names_have(gpus->list[j].name, loads->list[i].number))
+				used |= (gpu_set) 1 << j;
+	return used & free;
+}
+
+/* Prefers GPUs that nobody uses, if they are enough for a part each. */
+static void avoid_used(const struct gpus *gpus, const struct job *job, gpu_set free,
+		       const struct gpu_assignment *last, struct arena *arena,
+		       struct gpu_assignment *deal, struct text *told)
+{
+	bool takes_any = gpu_assignment_all(deal) & free;
+	gpu_set used = takes_any ? find_used(gpus, free, arena) : 0;
+	struct gpu_assignment other;
+
+	if (!used)
+		return;
+	text_add(told, "; other processes use ");
+	gpus_add_names(gpus, used, told);
+	if (gpu_assignment_create(job, gpus, free & ~used, last, "", arena, &other, NULL) == 0 &&
+	    (other.share > 0 || deal->share == 0))
+		*deal = other;
+}
+
 /* gpu_assignment_create with the GPUs that other jobs do not hold. */
 static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
 			       struct claims *claims, const struct gpu_assignment *last,
 			       struct arena *arena, struct gpu_assignment *ret_deal,
 			       struct text *told, struct err *err)
 {
-	struct text holders CLEANUP(text_done) = {0};
+	struct text holders CLEANUP(text_done) = {0}, users CLEANUP(text_done) = {0};
 	gpu_set held, free;
 	int rc = machine_gpus_held(gpus, claims, job->uid, &held, &holders, err);
 
@@ -81,9 +115,12 @@ static int machine_gpus_assign(const struct gpus *gpus, const struct job *job,
 		return rc;
 	free = gpus_all(gpus) & ~held & ~gpu_assignment_all(last);
 	rc = gpu_assignment_create(job, gpus, free, last, text_of(&holders), arena, ret_deal, err);
-	if (rc == 0)
-		gpu_assignment_describe(job, gpus, ret_deal, free, text_of(&holders), told);
-	return rc;
+	if (rc < 0)
+		return rc;
+	avoid_used(gpus, job, free, last, arena, ret_deal, &users);
+	gpu_assignment_describe(job, gpus, ret_deal, free, text_of(&holders), told);
+	text_add(told, text_of(&users));
+	return 0;
 }
 
 static bool has_claims(const struct claim_list *claims, const char *uid)

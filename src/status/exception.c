@@ -52,6 +52,7 @@ enum strength {
 	NONE,
 	REPORT, /* a program's own message, which another may follow */
 	ABORTED, /* of faulthandler: PyTorch may abort while Python exits after an exception */
+	LAUNCHER, /* of a program that started the one which failed */
 	EXCEPTION, /* of a traceback */
 	FATAL_SIGNAL, /* of faulthandler, which says no more than the signal */
 	FATAL, /* of C++, just before it aborts */
@@ -145,6 +146,13 @@ static bool is_group(const char *line)
 	return strstr(line, " sub-exception)") || strstr(line, " sub-exceptions)");
 }
 
+/* torchrun's, and accelerate's or any other script's that runs a program. */
+static bool is_of_launcher(const char *line)
+{
+	return strstr(line, "multiprocessing.errors.ChildFailedError") ||
+	       text_starts_with(line, "subprocess.CalledProcessError: Command ");
+}
+
 static void read_traceback(struct search *search, const char *line)
 {
 	const char *content = skip_margin(line);
@@ -156,7 +164,8 @@ static void read_traceback(struct search *search, const char *line)
 		search->is_in_traceback = true;
 		search->is_inner = search->is_in_user_code = false;
 	} else if (search->is_in_traceback && content[0] && !is_indented(content)) {
-		store_exception_line(search, content, EXCEPTION);
+		store_exception_line(search, content,
+				     is_of_launcher(content) ? LAUNCHER : EXCEPTION);
 		search->is_in_traceback = has_margin && is_group(content);
 		search->is_inner = has_margin && !search->is_in_traceback;
 	}

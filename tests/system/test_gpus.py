@@ -68,6 +68,15 @@ def gpus_of(muster, name):
     return {f"{r['role']}-{r['index']}": r.get("gpus") for r in replicas(muster.job(name))}
 
 
+@pytest.mark.parametrize("options, expected", [
+    (("--gpu", 1), "GPUs: worker-0 1"), (("--gpu", 2), "GPUs: worker-0 0,1"), ((), "GPUs: worker-0 1"),
+    (("-w", 2), "GPUs: worker-0 0; worker-1 1")])
+def test_gpus_that_others_use_come_last(machine, options, expected):
+    muster = machine(2, f"STUB_LOADS={os.getpid()}")
+    done = muster("run", *options, "--", "true", code=0)
+    assert f"{expected}; other processes use 0" in said(done)
+
+
 def test_replicas_that_train_share_the_gpus_in_order_and_a_ps_gets_none(machine, tmp_path):
     muster = machine(4)
     done = muster("run", "--name", "j", "-w", 2, "--ps", 1, "--", "sh", "-c", show_together(tmp_path / "shown", 3), code=0)
@@ -400,7 +409,7 @@ def test_launch_beside_a_job_that_holds_gpus_says_who_uses_them(machine):
 
 def test_the_status_shows_what_the_gpus_of_a_job_do(machine):
     muster = machine(3, f"STUB_LOADS={os.getpid()}")
-    muster.detach("--name", "a", "-w", 2, "--gpu", 1, "--", "sleep", 1000)
+    muster("run", "-d", "--name", "a", "-w", 2, "--gpu", 1, "--", "sleep", 1000, code=0, env={"CUDA_VISIBLE_DEVICES": "0,1"})
     muster.until_running("a", 2)
     lines = [line.split("   ") for line in muster("status", "a", code=0).stdout.splitlines()]
     rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
@@ -430,7 +439,8 @@ RUNS = ["--", "sh", "-c", "echo runs; exec sleep 1000"]
 
 def test_the_metrics_show_what_the_gpus_of_a_job_do(machine):
     muster = machine(3, f"STUB_LOADS={os.getpid()}")
-    job = muster.start("run", "--metrics-listen", "127.0.0.1:0", "--name", "a", "-w", 2, "--gpu", 1, *RUNS)
+    job = muster.start("run", "--metrics-listen", "127.0.0.1:0", "--name", "a", "-w", 2, "--gpu", 1, *RUNS,
+                       env={"CUDA_VISIBLE_DEVICES": "0,1"})
     connection = connection_to(read_line(job.stderr))
     read_until(job.stdout, "runs")
     muster.until_running("a", 2)

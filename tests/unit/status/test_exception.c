@@ -246,6 +246,26 @@ TEST(what_aborts_says_more_than_what_was_caught_before)
 	      "  what():  out of memory");
 }
 
+TEST(a_launcher_only_says_that_its_program_failed)
+{
+	static const char torchrun[] =
+		"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ";
+	static const char accelerate[] =
+		"subprocess.CalledProcessError: Command '['python3', 'acc.py']' returned non-zero "
+		"exit status 1.";
+
+	FOUND("ValueError: no",
+	      "[rank1]: Traceback (most recent call last):", "[rank1]:   File \"train.py\", line 3",
+	      "[rank1]: ValueError: no",
+	      "Traceback (most recent call last):", "  File \"torchrun\", line 4", torchrun,
+	      "====", "train.py FAILED");
+	FOUND("KeyError: 'x'", "Traceback (most recent call last):", "  File \"acc.py\", line 3",
+	      "KeyError: 'x'",
+	      "Traceback (most recent call last):", "  File \"accelerate\", line 8", accelerate);
+	FOUND(accelerate, "Traceback (most recent call last):", "  File \"train.py\", line 8",
+	      accelerate);
+}
+
 static const char *last_words_of(const char *last, struct arena *arena)
 {
 	const char *lines[] = {"cannot read the cache: made anew", "epoch 1", last, " "};
