@@ -98,15 +98,12 @@ static void print_planned_starts(const struct job *job)
 
 		if (role->replicas == 0)
 			continue;
-		for (const char *const *word = role->container.command; word && *word; word++)
-			text_addf(&command, " %s", *word);
-		for (const char *const *word = role->container.args; word && *word; word++)
-			text_addf(&command, " %s", *word);
+		role_describe_command(role, SIZE_MAX, &command);
 		if (role->replicas == 1)
-			output_print_message("would start %s-0:%s", role->name, text_of(&command));
+			output_print_message("would start %s-0: %s", role->name, text_of(&command));
 		else
-			output_print_message("would start %s-0 to %s-%d:%s", role->name, role->name,
-					     role->replicas - 1, text_of(&command));
+			output_print_message("would start %s-0 to %s-%d: %s", role->name,
+					     role->name, role->replicas - 1, text_of(&command));
 	}
 }
 

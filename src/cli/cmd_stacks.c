@@ -46,7 +46,6 @@ static bool is_replica_selected(const struct call *call, const struct replica_st
 static int find_job_of_stacks(struct call *call, struct err *err)
 {
 	const char *const *words = options_arguments(call->options);
-
 	/* Without a name it is the one that runs: the one that hangs. */
 	int rc =
 		words[0] ? ERR_NOT_FOUND : lookup_only_running_job(call->lookup, &call->found, err);

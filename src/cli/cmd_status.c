@@ -100,7 +100,7 @@ static void add_command(const struct job *job, struct text *text)
 {
 	struct text command CLEANUP(text_done) = {0};
 
-	job_describe_command(job, MOST_COMMAND_COLUMNS, &command);
+	role_describe_command(job_default_role(job), MOST_COMMAND_COLUMNS, &command);
 	if (command.len > 0)
 		add_message(text, "Command:    ", text_of(&command), "\n");
 }

@@ -36,8 +36,9 @@ void job_state_done(struct job_state *state)
 const struct role *job_choose_replica(const struct job *job, const struct log_name *replica,
 				      struct err *err)
 {
-	const char *name = *replica->role ? replica->role : job_default_role(job)->name;
-	const struct role *role = job_role(job, name);
+	const struct role *role =
+		*replica->role ? job_role(job, replica->role) : job_default_role(job);
+	const char *name = role ? role->name : *replica->role ? replica->role : "replica";
 
 	if (role && replica->index < role->replicas)
 		return role;

@@ -221,24 +221,18 @@ static void set_network(const struct options *options, struct json *root)
 		json_remove(metadata, "annotations");
 }
 
-static void set_nice(const struct options *options, struct json *root)
-{
-	char *nice CLEANUP(mem_free_text) =
-		mem_format("%d", (int) option_number(options, "nice", 0));
-
-	if (option_is_given(options, "nice"))
-		json_set_string(json_object_at(json_object_at(root, "metadata"), "annotations"),
-				JOB_ANNOTATION_NICE, nice);
-}
-
 /* What the job waits for on this machine, and how it runs. An option that is not given leaves the
  * written value. */
-static void set_local_annotations(const struct job_source *source, struct json *root)
+static void set_run_annotations(const struct job_source *source, struct json *root)
 {
 	struct json *metadata = json_object_at(root, "metadata");
 	struct json *annotations = json_object_at(metadata, "annotations");
+	char *nice CLEANUP(mem_free_text) =
+		mem_format("%d", (int) option_number(source->options, "nice", 0));
 
-	if (option_flag(source->options, "wait-for-gpu"))
+	if (option_is_given(source->options, "nice"))
+		json_set_string(annotations, JOB_ANNOTATION_NICE, nice);
+	if (source->is_for_this_machine && option_flag(source->options, "wait-for-gpu"))
 		json_set_string(annotations, JOB_ANNOTATION_WAIT_FOR_GPU, "true");
 	if (source->after)
 		json_set_string(annotations, JOB_ANNOTATION_AFTER, source->after);
@@ -294,11 +288,9 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	set_network(source->options, root);
 	set_name(source, json_get(root, "metadata"), build->name);
 	set_commit(source, json_get(root, "metadata"));
-	set_nice(source->options, root);
-	if (source->is_for_this_machine) {
+	if (source->is_for_this_machine)
 		adapt_to_framework(source->options, build->command, root);
-		set_local_annotations(source, root);
-	}
+	set_run_annotations(source, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(source, root);
 	fetch_options_add(source->options, root, &source->fetch_places, &source->faults);
@@ -478,9 +470,7 @@ static bool override(struct job_source *source)
 	override_policy(options, json_object_at(spec, "runPolicy"));
 	override_roles(options, &source->variables, spec);
 	set_network(options, changed);
-	set_nice(options, changed);
-	if (source->is_for_this_machine)
-		set_local_annotations(source, changed);
+	set_run_annotations(source, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &source->pods.build, &source->faults);
 	fetch_options_add(options, changed, &source->fetch_places, &source->faults);

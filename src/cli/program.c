@@ -9,17 +9,9 @@
 
 #define LONGEST_SCRIPT ((size_t) 4 * 1024 * 1024)
 
-/* As child_start searches: a name with a slash is a path. Caller frees; NULL: there is none. */
-static char *find_in_path(const char *name)
-{
-	if (strchr(name, '/'))
-		return file_is_program(name) ? mem_copy_text(name) : NULL;
-	return search_path_find(getenv("PATH"), name);
-}
-
 static bool is_in_path(const char *name)
 {
-	char *path CLEANUP(mem_free_text) = find_in_path(name);
+	char *path CLEANUP(mem_free_text) = search_path_find(getenv("PATH"), name);
 
 	return path != NULL;
 }
@@ -36,7 +28,7 @@ static char *python_of(const char *folder)
  * `python` comes first in PATH. */
 static void tell_other_python(const char *environment, const char *python)
 {
-	char *other CLEANUP(mem_free_text) = find_in_path("python");
+	char *other CLEANUP(mem_free_text) = search_path_find(getenv("PATH"), "python");
 
 	if (other && !text_starts_with(other, environment))
 		output_print_message("using %s of VIRTUAL_ENV; 'python' in PATH is %s", python,

@@ -11,6 +11,7 @@
 #define PAUSE_BEFORE_OPEN_LINE ((msec) 200)
 
 #define BARS_EVERY (30 * MSEC_PER_SECOND)
+#define BARS_EVERY_IN_NOTEBOOK (10 * MSEC_PER_SECOND) /* somebody looks */
 #define MOST_BYTES_OF_ROW 2048
 #define N_OUTLETS 2
 
@@ -38,7 +39,8 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 
 	view->settings = *settings;
 	if (view->settings.bars_every == 0)
-		view->settings.bars_every = BARS_EVERY;
+		view->settings.bars_every =
+			getenv("JPY_PARENT_PID") ? BARS_EVERY_IN_NOTEBOOK : BARS_EVERY;
 	view->outlets[0] = view->outlets[1] = settings->outlet;
 	if (settings->error_outlet.screen)
 		view->outlets[1] = settings->error_outlet;

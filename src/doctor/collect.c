@@ -39,20 +39,6 @@ static bool is_managed(const struct python_place *python)
 	return access(path, F_OK) == 0;
 }
 
-/* Where script/python-environment creates it. */
-static const char *find_prepared(struct arena *arena)
-{
-	const char *cache = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	const char *path = arena_format(arena, "%s%s/muster/python/bin/activate",
-					cache && *cache ? cache
-					: home          ? home
-							: "",
-					cache && *cache ? "" : "/.cache");
-
-	return access(path, R_OK) == 0 ? path : NULL;
-}
-
 static void collect_python(struct doctor_facts *facts, struct arena *arena)
 {
 	struct python_search search = python_search_here();
@@ -61,7 +47,6 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	struct python_place place;
 	struct err err;
 
-	python->prepared = find_prepared(arena);
 	if (search.virtual_env && *search.virtual_env)
 		python->virtual_env = arena_copy_text(arena, search.virtual_env);
 	if (python_find(&search, arena, &place, &err)) {

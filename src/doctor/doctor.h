@@ -16,7 +16,6 @@ struct doctor_python {
 	bool is_managed; /* managed by its distribution: it takes no packages from pip (PEP 668) */
 	const char *virtual_env; /* the value of VIRTUAL_ENV, if it is set */
 	const char *fault; /* there is no Python */
-	const char *prepared; /* command that activates the environment of script/demo */
 };
 
 struct doctor_tensorflow {

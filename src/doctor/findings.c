@@ -94,23 +94,6 @@ static void evaluate_python(struct doctor_report *report)
 			    python->is_virtual_env ? " (virtual environment)" : "");
 }
 
-/* The environment of the demo has one, else pip installs it. */
-static void report_no_framework(struct doctor_report *report)
-{
-	const char *prepared = report->facts->python.prepared;
-	struct text fix CLEANUP(text_done) = {0};
-
-	if (prepared) {
-		text_add(&fix, ". ");
-		shell_word_add(&fix, prepared);
-	} else {
-		text_addf(&fix, "%s  # or torch, or jax", pip_install_tensorflow(report));
-	}
-	finding_add(report, "framework", DOCTOR_MISSING, text_of(&fix),
-		    "no TensorFlow, PyTorch or JAX in this Python%s",
-		    prepared ? "; the environment of script/demo has TensorFlow" : "");
-}
-
 static void evaluate_tensorflow(struct doctor_report *report)
 {
 	const struct doctor_tensorflow *tensorflow = &report->facts->tensorflow;
@@ -172,7 +155,10 @@ static void evaluate_software(struct doctor_report *report)
 		finding_add(report, "jax", DOCTOR_OK, NULL, "%s", others->jax);
 	if (!has_tensorflow) {
 		if (report->facts->python.interpreter && !others->torch && !others->jax)
-			report_no_framework(report);
+			finding_add(report, "framework", DOCTOR_MISSING,
+				    arena_format(report->arena, "%s  # or torch, or jax",
+						 pip_install_tensorflow(report)),
+				    "no TensorFlow, PyTorch or JAX in this Python");
 		return;
 	}
 	evaluate_tensorflow(report);

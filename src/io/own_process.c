@@ -62,6 +62,8 @@ char *search_path_find(const char *path, const char *name)
 	const char *folder;
 	size_t len;
 
+	if (strchr(name, '/'))
+		return file_is_program(name) ? mem_copy_text(name) : NULL;
 	while ((folder = search_path_next(&path, &len))) {
 		char *program CLEANUP(mem_free_text) =
 			mem_format("%.*s/%s", (int) len, folder, name);
@@ -75,16 +77,14 @@ char *search_path_find(const char *path, const char *name)
 void own_virtual_env_activate(const char *called)
 {
 	const char *active = getenv("VIRTUAL_ENV");
-	char *program CLEANUP(mem_free_text) = strchr(called, '/')
-						       ? mem_copy_text(called)
-						       : search_path_find(getenv("PATH"), called);
+	char *program CLEANUP(mem_free_text) = search_path_find(getenv("PATH"), called);
 	char *bin CLEANUP(mem_free_text) = program ? file_folder_of(program) : NULL;
-	char *folder CLEANUP(mem_free_text) = bin ? mem_format("%s/..", bin) : NULL;
-	char *whole CLEANUP(mem_free_text) = folder ? realpath(folder, NULL) : NULL;
-	char *sign CLEANUP(mem_free_text) = whole ? mem_format("%s/pyvenv.cfg", whole) : NULL;
+	char *file CLEANUP(mem_free_text) = bin ? mem_format("%s/../pyvenv.cfg", bin) : NULL;
+	char *found CLEANUP(mem_free_text) = file ? realpath(file, NULL) : NULL;
+	char *folder CLEANUP(mem_free_text) = found ? file_folder_of(found) : NULL;
 
-	if (sign && !(active && *active) && access(sign, F_OK) == 0)
-		setenv("VIRTUAL_ENV", whole, true);
+	if (folder && !(active && *active))
+		setenv("VIRTUAL_ENV", folder, true);
 }
 
 static const char *home(void)

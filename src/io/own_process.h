@@ -18,7 +18,8 @@ char **own_environment_with(const char *const *changes) MUST_USE;
  * is at first the PATH (NULL: no directory) and advances. */
 const char *search_path_next(const char **rest, size_t *ret_len);
 bool search_path_has_empty(const char *path);
-/* The program of this name in such a list. NULL: it has none. Caller frees. */
+/* The program of this name in such a list; a name with a slash is a path, as for child_start. NULL:
+ * there is none. Caller frees. */
 char *search_path_find(const char *path, const char *name) MUST_USE;
 
 /* A program in a virtual environment means the Python there, as pip's other programs do, although

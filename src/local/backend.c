@@ -562,8 +562,7 @@ static int local_publish(struct local *local, const struct job *job, const struc
 	int rc = local_gpus_assign(&local->gpus, job, action->role, action->index, &told, err);
 
 	if (rc == ERR_LIMIT) /* they were free when the job was checked */
-		return err_set(err, ERR_LIMIT,
-			       "waits for its GPUs: other jobs took them at the same moment");
+		return err_set(err, rc, "waits for its GPUs: other jobs were faster");
 	if (rc < 0)
 		return rc;
 	if (told.len)

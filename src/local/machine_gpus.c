@@ -77,9 +77,8 @@ static gpu_set find_used(const struct gpus *gpus, gpu_set free, struct arena *ar
 	if (gpus_have_mig(gpus) || nvml_loads(arena, loads, NULL) < 0)
 		return 0;
 	for (size_t i = 0; i < loads->count; i++)
-		for (size_t j = 0; j < gpus->count && loads->list[i].n_processes > 0; j++)
-			if (gpus_names_have(gpus->list[j].name, loads->list[i].number))
-				used |= (gpu_set) 1 << j;
+		if (loads->list[i].n_processes > 0)
+			used |= position_of(gpus, loads->list[i].number);
 	return used & free;
 }
 

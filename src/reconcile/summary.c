@@ -40,30 +40,25 @@ static const char *describe_waiting(const struct status *status, struct arena *a
 		      : arena_format(arena, "waiting for %s-%d", first->role, first->index);
 }
 
-static const char *describe_end(const struct failure *failure, struct arena *arena)
-{
-	if (!failure)
-		return "";
-	return failure->exception
-		       ? arena_format(arena, "%s: %s", failure->message, failure->exception)
-		       : failure->message;
-}
-
 static const char *describe_job_state(const struct job *job, const struct status *status,
 				      struct arena *arena)
 {
+	const struct failure *failure = status->failure;
+
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return "";
+	if (status_condition_is_true(status, CONDITION_FAILED) && failure && failure->exception)
+		return arena_format(arena, "%s: %s", failure->message, failure->exception);
 	if (status_condition_is_true(status, CONDITION_FAILED))
-		return describe_end(status->failure, arena);
+		return failure ? failure->message : "";
 	if (job->stop_reason)
 		return arena_format(arena, "stopping (%s)", job->stop_reason);
 	if (job->is_suspended)
 		return "";
 	if (status_condition_is_true(status, CONDITION_QUEUED))
 		return status_condition(status, CONDITION_QUEUED)->message;
-	if (status_condition_is_true(status, CONDITION_RESTARTING) && status->failure)
-		return status->failure->message;
+	if (status_condition_is_true(status, CONDITION_RESTARTING) && failure)
+		return failure->message;
 	return describe_waiting(status, arena);
 }
 
@@ -74,7 +69,7 @@ void summary_create(const struct job *job, const struct status *status, struct a
 	msec expiry = expiry_of_job(job, status);
 
 	job_describe_size(job, &roles);
-	job_describe_command(job, COMMAND_COLUMNS, &command);
+	role_describe_command(job_default_role(job), COMMAND_COLUMNS, &command);
 	*ret_summary = (struct summary){
 		.state = summary_state_of(status),
 		.roles = arena_copy_text(arena, text_of(&roles)),

@@ -11,7 +11,7 @@ struct summary {
 	const char *state; /* newest true condition: "Running", "Succeeded" …, "Pending" before the
 			      first; "Stopped" if it was asked to stop */
 	const char *roles; /* "worker=2 ps=1", in the job's order */
-	const char *command; /* as job_describe_command; "" on a cluster without one */
+	const char *command; /* as role_describe_command, of the role whose success is the job's */
 	const char *message; /* one line: why it failed or what it waits for; "" if neither */
 	int running; /* running replicas */
 	int wanted; /* requested replicas */

@@ -138,11 +138,12 @@ int job_replica_count(const struct job *job)
 	return count;
 }
 
-void job_describe_command(const struct job *job, size_t most_columns, struct text *text)
+void role_describe_command(const struct role *role, size_t most_columns, struct text *text)
 {
-	const struct role *role = job_default_role(job);
 	struct text words CLEANUP(text_done) = {0};
 
+	if (!role)
+		return;
 	shell_words_add(&words, role->container.command);
 	if (words.len > 0 && role->container.args)
 		text_add_char(&words, ' ');
@@ -192,7 +193,7 @@ const struct role *job_default_role(const struct job *job)
 {
 	const struct role *role = job_deciding_role(job);
 
-	return role ? role : &job->roles[0];
+	return role || job->n_roles == 0 ? role : &job->roles[0];
 }
 
 struct job_limits job_limits(const struct job *job)

@@ -286,9 +286,8 @@ const struct role *job_role(const struct job *job,
 			    const char *role_name); /* lower case; NULL when none */
 const struct role *job_role_of_kind(const struct job *job, enum role_kind kind);
 int job_replica_count(const struct job *job);
-/* What is started, in the words of a shell: of the role whose success is the job's. Nothing if only
- * its image says. */
-void job_describe_command(const struct job *job, size_t most_columns, struct text *text);
+/* What is started, in the words of a shell. Nothing if only its image says, or without a role. */
+void role_describe_command(const struct role *role, size_t most_columns, struct text *text);
 /* "worker=2 ps=1" */
 void job_describe_size(const struct job *job, struct text *text);
 /* Whether the exit of a replica of this role restarts the whole job (restartScope). */
@@ -302,7 +301,8 @@ const struct role *job_leader_role(const struct job *job);
 /* The role whose success is the job's: chief or master, else the workers. A role without replicas
  * decides nothing. NULL: there is none. */
 const struct role *job_deciding_role(const struct job *job);
-/* The role whose replica 0 is the default replica: the deciding one, else the first. */
+/* The role whose replica 0 is the default replica: the deciding one, else the first. NULL: it has
+ * no roles (a TFJob of somebody else). */
 const struct role *job_default_role(const struct job *job);
 /* The signal of a stop of this job: the job's own, else that which muster got. But when a terminal
  * closes, SIGTERM: scripts that save their state handle it, and seldom SIGHUP; an elastic job gets

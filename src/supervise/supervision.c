@@ -117,6 +117,10 @@ void supervision_request_stop(struct supervision *supervision, enum stop_reason 
 
 static void interrupt(struct supervision *supervision)
 {
+	/* Nobody types at a terminal that has hung up: IPython's `!` (pexpect) sends SIGHUP and
+	 * another SIGINT soon after Ctrl-C. */
+	if (supervision->n_interrupts && supervision->is_hung_up)
+		return;
 	if (supervision->n_interrupts++) {
 		supervision->parts->hurry(supervision->data);
 		return;
@@ -143,6 +147,7 @@ static void on_supervision_signal(int number, void *data)
 	struct supervision *supervision = data;
 
 	supervision->is_left |= status_is_finished(&supervision->reporter.status);
+	supervision->is_hung_up |= number == SIGHUP;
 	if (supervision->phase == SUPERVISION_CLOSING) {
 		/* Only the terminal is still waited for, and a user who asks to stop does not want
 		 * to see it. */

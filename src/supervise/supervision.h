@@ -75,6 +75,7 @@ struct supervision {
 
 	enum supervision_phase phase;
 	int n_interrupts;
+	bool is_hung_up; /* SIGHUP has come */
 	bool is_left; /* a signal came after the job had finished: its reader has a second */
 	int64_t version; /* of the last reported record */
 };

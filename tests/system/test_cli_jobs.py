@@ -68,7 +68,7 @@ def test_ps_lists_what_goes_on_and_all_with_a(muster):
     assert names == ["done", "going"]
     assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/done\nlocal/going\n"
     wide = muster("ps", "-a", "-o", "wide", code=0).stdout.splitlines()
-    assert wide[0].split()[6:] == ["EXIT", "DURATION", "WHERE", "STARTED", "GPUS", "MESSAGE"]
+    assert wide[0].split()[6:] == ["EXIT", "DURATION", "WHERE", "STARTED", "GPUS", "COMMAND", "MESSAGE"]
 
 
 def test_ps_shows_how_jobs_ended_and_only_some(muster):
@@ -116,7 +116,7 @@ def test_a_job_knows_the_commit_of_its_directory(muster, tmp_path):
 
     def commit_seen(folder):
         muster("run", "--name", "job", "--replace", "--", "true", code=0, cwd=folder)
-        return head_of(muster, "job").get("Commit", "").strip()
+        return head_of(muster, "job").get("Commit", "").strip().removesuffix(" (when it was created)")
 
     assert commit_seen(main) == ""
     git(main, "commit", "-q", "--allow-empty", "-m", "one")

@@ -240,7 +240,7 @@ def test_a_name_that_is_taken_starts_nothing(muster):
 def test_a_dry_run_prints_the_job_and_starts_nothing(muster):
     done = muster("run", "--dry-run", "--name", "job", "-w", "2", "--", "sh", "-c", "touch started", code=0)
     assert done.stdout == muster("render", "--name", "job", "-w", "2", "--", "sh", "-c", "touch started").stdout
-    assert done.stderr == "muster: would start worker-0 to worker-1: sh -c touch started\n"
+    assert done.stderr == "muster: would start worker-0 to worker-1: sh -c 'touch started'\n"
     assert not (muster.folder / "started").exists()
     assert not muster.state.exists()
 

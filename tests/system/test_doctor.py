@@ -114,16 +114,6 @@ def test_a_python_that_does_not_start_is_told(doctor, environment):
     assert f"{environment}/bin/python3 does not work: " in rows["python"]["found"]
 
 
-def test_the_environment_of_the_demo_is_known(doctor, muster, environment, tmp_path):
-    shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
-    activate = tmp_path / "cache" / "muster" / "python" / "bin" / "activate"
-    activate.parent.mkdir(parents=True)
-    activate.touch()
-    rows = doctor(env={"PATH": f"{environment}/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")})
-    assert rows["framework"]["found"].endswith("; the environment of script/demo has TensorFlow")
-    assert rows["framework"]["fix"] == f". {activate}"
-
-
 def test_a_wheel_that_is_too_old_for_a_server_still_runs_jobs(doctor, environment):
     packages = environment / "lib" / "python3.11" / "site-packages"
     (packages / "tensorflow" / "libtensorflow_cc.so.2").unlink()

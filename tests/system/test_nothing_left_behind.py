@@ -102,13 +102,16 @@ def test_killing_the_outer_process_ends_the_job_and_says_so(muster, tree, tag, s
     assert muster.job("outer")["status"]["failure"]["reason"] == "SupervisorLost"
 
 
-def test_a_stop_goes_on_when_the_outer_process_is_killed(muster, tag):
-    """Python does that soon after Ctrl-C (subprocess.run, Jupyter)."""
+@pytest.mark.parametrize("further", [(), (signal.SIGHUP, signal.SIGCONT, signal.SIGINT)])
+def test_a_stop_goes_on_when_the_outer_process_is_killed(muster, tag, further):
+    """subprocess.run does that soon after Ctrl-C, and IPython's `!` sends more before it."""
     saves = "trap 'echo saving; while [ ! -e go ]; do sleep 0.01; done; touch saved; exit 0' INT; echo ready; while :; do sleep 0.01; done"
     process = muster.start("run", "--name", "saver", "-e", tag, "--", "sh", "-c", saves)
     read_until(process.stdout, "ready")
     process.send_signal(signal.SIGINT)
     read_until(process.stdout, "saving")
+    for number in further:
+        process.send_signal(number)
     process.kill()
     process.wait(LIMIT)
     assert "Stopped" not in muster("ps", "--no-headers", code=0).stdout, "a look does not end it"

@@ -138,9 +138,6 @@ VISIT_TEST(a_command_has_the_paths_of_this_machine_in_quotes)
 	visit->facts.python.interpreter = "/my home/python";
 	assert_contains(judge(visit, "framework", DOCTOR_MISSING)->fix,
 			"'/my home/python' -m pip install");
-	visit->facts.python.prepared = "/my home/activate";
-	assert_string_equal(judge(visit, "framework", DOCTOR_MISSING)->fix,
-			    ". '/my home/activate'");
 }
 
 VISIT_TEST(without_the_library_jobs_still_run)

@@ -50,6 +50,21 @@ SCENE_TEST(a_failed_job_says_why)
 	assert_string_equal(summary.message, "worker-0 exited with code 3 after 0s (attempt 0)");
 	assert_int_equal(summary.exit_code, 3);
 	assert_true(summary.is_finished);
+	scene->status.failure->exception = "ValueError: no";
+	assert_string_equal(summary_of(scene).message,
+			    "worker-0 exited with code 3 after 0s (attempt 0): ValueError: no");
+}
+
+TEST(a_job_without_roles_has_a_summary)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct job job = {.name = "empty"};
+	const struct status status = {.exit_code = -1};
+	struct summary summary;
+
+	summary_create(&job, &status, arena, &summary);
+	assert_string_equal(summary.command, "");
+	assert_string_equal(summary.state, "Pending");
 }
 
 SCENE_TEST(a_job_that_is_being_stopped_says_so)
@@ -88,6 +103,7 @@ SCENE_TEST(a_summary_is_read_as_it_was_written)
 	summary_read(value, scene->arena, &read);
 	assert_string_equal(read.state, written.state);
 	assert_string_equal(read.roles, written.roles);
+	assert_string_equal(read.command, written.command);
 	assert_string_equal(read.message, written.message);
 	assert_int_equal(read.running, written.running);
 	assert_int_equal(read.wanted, written.wanted);
