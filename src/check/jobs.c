@@ -201,7 +201,7 @@ void check_jobs_reap(struct check_jobs *jobs)
 	struct child_exit ended;
 	bool has_children;
 
-	while (child_reap(&ended, &has_children)) {
+	while (child_reap(&ended, &has_children, NULL, NULL)) {
 		struct job_child *child = find_child(jobs, ended.pid);
 
 		if (child)

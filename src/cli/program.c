@@ -31,8 +31,7 @@ static void tell_other_python(const char *environment, const char *python)
 	char *other CLEANUP(mem_free_text) = search_path_find(getenv("PATH"), "python");
 
 	if (other && !text_starts_with(other, environment))
-		output_print_message("using %s of VIRTUAL_ENV; 'python' in PATH is %s", python,
-				     other);
+		output_print_message("using %s; 'python' in PATH is %s", python, other);
 }
 
 /* An environment that nobody activated, beside the script or in the current directory, as uv makes

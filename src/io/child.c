@@ -353,7 +353,8 @@ void child_signal_group(pid_t pid, int signal_number)
 	kill(-pid, signal_number);
 }
 
-bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
+bool child_reap(struct child_exit *ret_exit, bool *ret_has_children, child_spares_fn spares,
+		const void *data)
 {
 	siginfo_t ended = {.si_pid = 0};
 
@@ -364,11 +365,6 @@ bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 	*ret_has_children = true;
 	if (ended.si_pid == 0)
 		return false;
-	/* A child of child_start leads a process group inside our session. It cannot have its own
-	 * session, since the leader of a group may not create one (setsid(2)). */
-	if (getpgid(ended.si_pid) == ended.si_pid && getsid(ended.si_pid) == getsid(0))
-		child_signal_group(ended.si_pid, SIGKILL);
-	waitid(P_PID, (id_t) ended.si_pid, &ended, WEXITED);
 	bool has_code = ended.si_code == CLD_EXITED;
 
 	*ret_exit = (struct child_exit){
@@ -376,6 +372,12 @@ bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 		.exit_code = has_code ? ended.si_status : -1,
 		.signal = has_code ? 0 : ended.si_status,
 	};
+	/* A child of child_start leads a process group inside our session. It cannot have its own
+	 * session, since the leader of a group may not create one (setsid(2)). */
+	if (getpgid(ended.si_pid) == ended.si_pid && getsid(ended.si_pid) == getsid(0) &&
+	    !(spares && spares(ret_exit, data)))
+		child_signal_group(ended.si_pid, SIGKILL);
+	waitid(P_PID, (id_t) ended.si_pid, &ended, WEXITED);
 	return true;
 }
 
@@ -406,7 +408,7 @@ void child_kill_all(child_exit_fn on_exit, void *data)
 		bool has_children;
 		int killed = 0;
 
-		while (child_reap(&ended, &has_children))
+		while (child_reap(&ended, &has_children, NULL, NULL))
 			if (on_exit)
 				on_exit(&ended, data);
 		if (!has_children)

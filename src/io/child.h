@@ -51,11 +51,15 @@ struct child_exit {
 	int signal; /* 0: none */
 };
 
-/* Reaps the next child that has exited, without waiting. Its whole group is killed first, so that
- * the group's number cannot have been reused. An adopted process that leads its own session is
- * reaped alone, since its children may be meant to continue. False when no child has exited;
- * *ret_has_children tells whether any child is left. */
-bool child_reap(struct child_exit *ret_exit, bool *ret_has_children);
+/* Whether the rest of a child's group lives on, which the caller then ends by other means. */
+typedef bool (*child_spares_fn)(const struct child_exit *child_exit, const void *data);
+
+/* Reaps the next child that has exited, without waiting. Its whole group is killed first (`spares`
+ * NULL: always), so that the group's number cannot have been reused. An adopted process that leads
+ * its own session is reaped alone, since its children may be meant to continue. False when no child
+ * has exited; *ret_has_children tells whether any child is left. */
+bool child_reap(struct child_exit *ret_exit, bool *ret_has_children, child_spares_fn spares,
+		const void *data);
 
 /* Takes the next report of a child that was stopped by a signal (*ret_signal), or continued (0),
  * without waiting. False when there is none. */

@@ -83,7 +83,7 @@ void own_virtual_env_activate(const char *called)
 	char *found CLEANUP(mem_free_text) = file ? realpath(file, NULL) : NULL;
 	char *folder CLEANUP(mem_free_text) = found ? file_folder_of(found) : NULL;
 
-	if (folder && !(active && *active))
+	if (folder && !(active && *active) && !getenv("CONDA_PREFIX"))
 		setenv("VIRTUAL_ENV", folder, true);
 }
 

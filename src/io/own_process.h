@@ -23,8 +23,8 @@ bool search_path_has_empty(const char *path);
 char *search_path_find(const char *path, const char *name) MUST_USE;
 
 /* A program in a virtual environment means the Python there, as pip's other programs do, although
- * nobody has activated it (cron, ssh HOST COMMAND): sets VIRTUAL_ENV, unless it is set. `called` is
- * the name that this program was called by. */
+ * nobody has activated it (cron, ssh HOST COMMAND): sets VIRTUAL_ENV, unless that or conda's
+ * environment is active. `called` is the name that this program was called by. */
 void own_virtual_env_activate(const char *called);
 
 /* Where a user's files are (XDG Base Directory Specification 0.8): the directory `muster` in that

@@ -480,12 +480,15 @@ static void arm_kill_timer(struct local *local)
 	loop_timer_arm_wall(local->kill_timer, local_replicas_next_kill(&local->replicas));
 }
 
+static void reap_children(void *data);
+
 static void kill_overdue(void *data)
 {
 	struct local *local = data;
 
 	apply_clock_step(local);
 	local_replicas_kill_overdue(&local->replicas, loop_now());
+	reap_children(local);
 	arm_kill_timer(local);
 }
 
@@ -525,7 +528,7 @@ static void reap_children(void *data)
 		replica->stopped_by = signal_number;
 		notify_local_news(local);
 	}
-	while (child_reap(&child_exit, &has_children))
+	while (child_reap(&child_exit, &has_children, local_replicas_spare_group, &local->replicas))
 		local_replicas_handle_exit(&child_exit, &local->replicas);
 	end_those_that_left(local, has_children);
 }

@@ -1,19 +1,12 @@
-/* What the GPUs of a job do, as metrics (status/metrics.h). A process of its own asks the driver
- * every few seconds, from the first call on: the driver may hang, and takes seconds for its first
- * answer. */
+/* What the GPUs of a job do, as metrics (status/metrics.h). */
 #pragma once
 
 #include "base/text.h"
-#include "io/loop.h"
 #include "spec/job.h"
 #include "status/status.h"
 
-struct gpu_metrics;
-
-struct gpu_metrics *gpu_metrics_new(struct loop *loop) MUST_USE;
-void gpu_metrics_free(struct gpu_metrics *metrics); /* NULL is fine */
-
-/* Appends the last values of the GPUs of running replicas; nothing if the job has no GPU, or the
- * driver has not answered for half a minute. */
-void gpu_metrics_write(struct gpu_metrics *metrics, const struct job *job,
-		       const struct status *status, struct text *text);
+/* Asks the driver, which takes a fraction of a second, and appends the values of the GPUs of
+ * running replicas; nothing if the job has no GPU. False: the driver did not answer for 15 s or
+ * failed, so it should not be asked again. */
+bool gpu_metrics_write(const struct job *job, const struct status *status,
+		       struct text *text) MUST_USE;

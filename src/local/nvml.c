@@ -159,16 +159,8 @@ static void set_streams(int output_fd)
 	dup2(nothing, STDIN_FILENO);
 	dup2(output_fd, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);
-}
-
-void nvml_write_loads(int fd, msec period)
-{
-	set_streams(fd);
-	/* Those who wait for this job wait for its sockets to close. */
+	/* It may hang in the kernel, and others wait for these to close. */
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	while (print_by_nvml(true) && putchar('\n') == '\n' && fflush(stdout) == 0)
-		usleep((useconds_t) (period * 1000));
-	_exit(EXIT_FAILED);
 }
 
 NORETURN static void answer(int output_fd, bool are_loads)
@@ -289,7 +281,7 @@ static void read_process(const char *line, struct arena *arena, struct gpu_load 
 	load->processes[load->n_processes++] = process;
 }
 
-void nvml_read_loads(char *lines, struct arena *arena, struct gpu_loads *ret_loads)
+static void read_loads(char *lines, struct arena *arena, struct gpu_loads *ret_loads)
 {
 	*ret_loads = (struct gpu_loads){0};
 	for (char *line; lines && (line = strsep(&lines, "\n")) && ret_loads->count < GPUS_LIMIT;) {
@@ -313,6 +305,6 @@ int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err
 	int rc = ask_driver(true, &text, err);
 	char *lines CLEANUP(mem_free_text) = text_take(&text);
 
-	nvml_read_loads(rc < 0 ? NULL : lines, arena, ret_loads);
+	read_loads(rc < 0 ? NULL : lines, arena, ret_loads);
 	return rc;
 }

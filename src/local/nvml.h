@@ -38,11 +38,5 @@ struct gpu_loads {
 
 /* Whether there is a sign of a driver. */
 bool nvml_is_likely(void);
-/* Only from NVML. Processes live in the arena. */
+/* Only from NVML. Processes live in the arena; NULL: they are skipped. */
 int nvml_loads(struct arena *arena, struct gpu_loads *ret_loads, struct err *err) MUST_USE;
-
-/* For a process of its own: writes the loads every `period`, each time with an empty line after
- * them, until nobody reads. */
-NORETURN void nvml_write_loads(int fd, msec period);
-/* Reads what it wrote once; cuts the text. Without an arena, processes are skipped. */
-void nvml_read_loads(char *lines, struct arena *arena, struct gpu_loads *ret_loads);

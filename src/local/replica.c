@@ -13,6 +13,7 @@
 #include <signal.h>
 
 #define TENSORFLOW_LIBRARY "/libtensorflow"
+#define TORCH_LIBRARY "/libtorch"
 #define BEFORE_SEARCH MSEC_PER_SECOND
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
@@ -160,17 +161,24 @@ void local_replica_kill(struct local_replica *replica, msec now)
 		return;
 	if (replica->seen.stop_asked_at == MSEC_UNSET)
 		replica->seen.stop_asked_at = replica->seen.kill_at = now;
+	replica->seen.is_killed = true;
 	if (replica->stage == LOCAL_LEFT)
 		return;
-	replica->seen.is_killed = true;
 	child_signal_group(replica->seen.pid, SIGKILL);
 }
 
 /* Whether it was asked to exit, and is still running. */
 static bool local_replica_awaits_kill(const struct local_replica *replica)
 {
-	return replica->stage == LOCAL_RUNNING && !replica->seen.is_killed &&
+	return replica->stage != LOCAL_ENDED && !replica->seen.is_killed &&
 	       replica->seen.kill_at != MSEC_UNSET;
+}
+
+static bool may_descendants_save(const struct local_replica *replica,
+				 const struct child_exit *child_exit)
+{
+	return child_exit->signal && local_replica_awaits_kill(replica) &&
+	       loop_now() < replica->seen.kill_at;
 }
 
 static msec printed_at(const struct replica_output *output)
@@ -178,21 +186,32 @@ static msec printed_at(const struct replica_output *output)
 	return output ? replica_output_last(output) : MSEC_UNSET;
 }
 
-/* Once, and not while others await the stop signal: a map has thousands of lines. */
-static void find_tensorflow(struct local_replica *replica, msec now)
+static void note_framework(pid_t pid, void *data)
 {
-	if (replica->stage != LOCAL_RUNNING || replica->was_searched ||
-	    replica->seen.stop_asked_at == MSEC_UNSET ||
-	    now < replica->seen.stop_asked_at + BEFORE_SEARCH)
-		return;
-	replica->was_searched = true;
-	replica->seen.has_tensorflow = process_has_loaded(replica->seen.pid, TENSORFLOW_LIBRARY);
+	struct observed_replica *seen = data;
+
+	seen->has_tensorflow |= process_has_loaded(pid, TENSORFLOW_LIBRARY);
+	seen->has_torch |= process_has_loaded(pid, TORCH_LIBRARY);
 }
 
-static void local_replica_observe(struct local_replica *replica, msec now, struct arena *arena,
+/* Once, and not while others await the stop signal: a map has thousands of lines. A shell or a
+ * launcher has loaded nothing, but what it has started may have. */
+static void find_framework(struct local_replica *replica, bool has_any_failed, msec now)
+{
+	msec asked_at = replica->seen.stop_asked_at;
+	bool is_due = asked_at == MSEC_UNSET ? has_any_failed : now >= asked_at + BEFORE_SEARCH;
+
+	if (replica->stage != LOCAL_RUNNING || replica->was_searched || !is_due)
+		return;
+	replica->was_searched = true;
+	note_framework(replica->seen.pid, &replica->seen);
+	if (!replica->seen.has_tensorflow && !replica->seen.has_torch)
+		process_each_child(replica->seen.pid, note_framework, &replica->seen);
+}
+
+static void local_replica_observe(const struct local_replica *replica, struct arena *arena,
 				  struct observed_replica *ret_observed)
 {
-	find_tensorflow(replica, now);
 	*ret_observed = replica->seen;
 	ret_observed->role = arena_copy_text(arena, replica->seen.role);
 	ret_observed->message = arena_copy_text(arena, replica->seen.message);
@@ -276,6 +295,13 @@ static const char *reason_of_exit(struct local_replicas *replicas,
 	return is_kill ? "OOMKilled" : FAILURE_PROCESS_OOM_KILLED;
 }
 
+bool local_replicas_spare_group(const struct child_exit *child_exit, const void *data)
+{
+	const struct local_replica *replica = local_replicas_find_process(data, child_exit->pid);
+
+	return replica && may_descendants_save(replica, child_exit);
+}
+
 void local_replicas_handle_exit(const struct child_exit *child_exit, void *data)
 {
 	struct local_replicas *replicas = data;
@@ -338,7 +364,9 @@ static void end_if_left_over(pid_t pid, void *data)
 	TAILQ_FOREACH (replica, &replicas->list, link)
 		if (replica->stage != LOCAL_RUNNING &&
 		    text_equals(strchr(replica->mark, '=') + 1, attempt_mark) &&
-		    kill(pid, SIGKILL) == 0)
+		    ((may_descendants_save(replica, &replica->child_exit) &&
+		      getpgid(pid) == replica->seen.pid) ||
+		     kill(pid, SIGKILL) == 0))
 			replica->has_escapees = true;
 }
 
@@ -386,11 +414,15 @@ void local_replicas_observe(const struct local_replicas *replicas, struct arena 
 			    struct observed *observed)
 {
 	struct local_replica *replica;
+	bool has_any_failed = false;
 
-	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
 	TAILQ_FOREACH (replica, &replicas->list, link)
-		local_replica_observe(replica, loop_now(), arena,
-				      &observed->replicas[observed->n_replicas++]);
+		has_any_failed |= replica->seen.phase == OBSERVED_FAILED;
+	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
+	TAILQ_FOREACH (replica, &replicas->list, link) {
+		find_framework(replica, has_any_failed, loop_now());
+		local_replica_observe(replica, arena, &observed->replicas[observed->n_replicas++]);
+	}
 }
 
 static void start_stacks_asker(void *data);

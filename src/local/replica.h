@@ -16,7 +16,7 @@
 
 enum local_stage {
 	LOCAL_RUNNING,
-	LOCAL_LEFT, /* the process has exited; descendants of it may still be dying */
+	LOCAL_LEFT, /* the process has exited; descendants of it may still be dying, or saving */
 	LOCAL_ENDED, /* no process of it is left */
 };
 
@@ -28,7 +28,7 @@ struct local_replica {
 	enum local_stage stage;
 	struct child_exit child_exit; /* from LOCAL_LEFT on; of no process if it did not start */
 	msec left_at; /* likewise */
-	bool was_searched; /* for TensorFlow */
+	bool was_searched; /* for its framework */
 	int held_signal; /* to be sent when its stacks are kept; 0: none */
 	int had_signal; /* that others have sent it already; 0: none */
 	bool is_asked; /* for its stacks */
@@ -82,6 +82,10 @@ struct local_replica *local_replicas_find(const struct local_replicas *replicas,
 /* The running attempt with this process; NULL if it belongs to none. */
 struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
 
+/* A process that the stop signal has ended, as a shell or a launcher, did nothing about it, but
+ * those of its group that it has started may: they have the rest of the grace period. `data` are
+ * all replicas. */
+bool local_replicas_spare_group(const struct child_exit *child_exit, const void *data);
 /* A child has exited, `data` are all replicas: its replica, if any, leaves. */
 void local_replicas_handle_exit(const struct child_exit *child_exit, void *data);
 

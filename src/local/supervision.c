@@ -38,7 +38,7 @@ struct local_supervision {
 	struct backend *processes; /* the local back end, of the supervision or of its agent */
 	rlim_t descriptor_limit; /* ours, and that of replicas */
 	struct control *control;
-	struct gpu_metrics *gpu_metrics;
+	bool is_driver_silent; /* that of the GPUs */
 	struct unsaved_output *unsaved_output; /* lines that were only printed on the terminal */
 	struct loop_watch *outer_gone;
 
@@ -150,9 +150,9 @@ static void add_gpu_metrics(struct text *text, void *data)
 	struct local_supervision *supervision = data;
 	struct supervision *base = &supervision->base;
 
-	if (!supervision->gpu_metrics)
-		supervision->gpu_metrics = gpu_metrics_new(base->loop);
-	gpu_metrics_write(supervision->gpu_metrics, base->job, &base->reporter.status, text);
+	if (!supervision->is_driver_silent)
+		supervision->is_driver_silent =
+			!gpu_metrics_write(base->job, &base->reporter.status, text);
 }
 
 static void pass_on_signal(int number, void *data)
@@ -379,7 +379,6 @@ static int set_up_local_supervision(struct local_supervision *supervision,
 static void free_local_supervision(struct local_supervision *supervision)
 {
 	supervision_end_work(&supervision->base);
-	gpu_metrics_free(supervision->gpu_metrics);
 	control_free(supervision->control);
 	loop_watch_free(supervision->outer_gone);
 	supervision_done(&supervision->base);

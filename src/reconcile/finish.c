@@ -339,6 +339,9 @@ msec finish_grace_of_leftover(const struct decision *decision)
 
 	if (decision->observed->traits.gives_whole_grace || decision->job->survivors_may_save)
 		return grace;
+	for (size_t i = 0; i < decision->observed->n_replicas; i++)
+		may_save |= decision->observed->replicas[i].has_torch &&
+			    !decision->observed->replicas[i].has_tensorflow;
 	return may_save ? grace : msec_min(grace, GRACE_AFTER_FAILURE);
 }
 

@@ -106,7 +106,9 @@ struct observed_replica {
 	msec stop_asked_at; /* MSEC_UNSET: not asked to stop; on Kubernetes the deletionTimestamp */
 	msec kill_at; /* when the requested stop becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
-	bool has_tensorflow; /* it has loaded it; known a while after its stop request */
+	/* What it has loaded, TensorFlow or PyTorch; known a while after its stop request, or after
+	 * another replica has failed. */
+	bool has_tensorflow, has_torch;
 	bool is_held; /* it is kept until its directories were fetched */
 	bool is_unmade; /* a start that is waiting or was rejected: nothing exists yet */
 	int n_ends_in_place; /* number of restarts in place */

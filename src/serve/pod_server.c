@@ -128,7 +128,7 @@ static void on_child_signal(int number, void *data)
 	bool has_children;
 
 	(void) number;
-	while (child_reap(&child_exit, &has_children))
+	while (child_reap(&child_exit, &has_children, NULL, NULL))
 		if (server->pid && child_exit.pid == server->pid)
 			end_training(server, child_exit.signal ? EXIT_BY_SIGNAL + child_exit.signal
 							       : child_exit.exit_code);

@@ -182,7 +182,7 @@ def test_another_python_in_path_than_that_of_the_environment_is_told(muster, tmp
     (muster.folder / "say.py").write_text("")
     python, other = make_python(tmp_path / "env/bin"), make_python(tmp_path / "conda/bin")
     done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": tmp_path / "env", "PATH": f"{other.parent}:{os.environ['PATH']}"})
-    assert f"using {python} of VIRTUAL_ENV; 'python' in PATH is {other}\n" in done.stderr
+    assert f"using {python}; 'python' in PATH is {other}\n" in done.stderr
     assert "worker-0 | of env\n" in done.stdout
 
 

@@ -122,6 +122,31 @@ def test_a_stop_goes_on_when_the_outer_process_is_killed(muster, tag, further):
     wait_until_none_has(tag)
 
 
+SAVER = "trap 'echo saving; while [ ! -e go ]; do sleep 0.01; done; touch saved; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+
+
+def test_what_a_shell_or_launcher_has_started_may_save_after_it_has_died(muster, tag):
+    (muster.folder / "saver.sh").write_text(SAVER)
+    muster("run", "-d", "--name", "job", "-e", tag, "--", "sh", "-c", "sh saver.sh; :", code=0)
+    logs = muster.start("logs", "-f", "job")
+    read_until(logs.stdout, "ready")
+    stop = muster.start("stop", "job")
+    read_until(logs.stdout, "saving")
+    (muster.folder / "go").touch()
+    assert stop.wait(LIMIT) == 0
+    assert (muster.folder / "saved").exists()
+    wait_until_none_has(tag)
+
+
+def test_what_they_have_started_is_killed_after_the_grace_period(muster, tag):
+    (muster.folder / "deaf.sh").write_text("trap '' TERM; echo ready; while :; do sleep 0.01; done")
+    muster("run", "-d", "--name", "job", "-e", tag, "--", "sh", "-c", "sh deaf.sh; :", code=0)
+    read_until(muster.start("logs", "-f", "job").stdout, "ready")
+    muster("stop", "--grace", "0.3s", "job", code=0)
+    wait_until_none_has(tag)
+    assert muster.job("job")["status"]["failure"]["reason"] == "Stopped"
+
+
 def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster, tree, tag, stranger):
     process = tree("both")
     wait_until_grown(process)

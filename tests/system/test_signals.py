@@ -151,16 +151,25 @@ signal.pause()
 
 
 TORCH = "try:\n    import torch\nexcept ImportError:\n    pass\n"
+HAS_TORCH = """import mmap
+with open("libtorch_cpu.so", "wb+") as library:
+    library.write(b"0" * 4096)
+    library.flush()
+    loaded = mmap.mmap(library.fileno(), 0, prot=mmap.PROT_READ)
+"""
 
 
 @pytest.mark.parametrize("command, imports, has_saved", [
     (("launch", "--nproc-per-node", 2, "--shutdown-timeout", 60), "", True), (("launch", "--nproc-per-node", 2), TORCH, True),
-    (("launch", "--nproc-per-node", 2), "", False), (("run", "-w", 2), TORCH, True), (("run", "-w", 2), "", False)])
+    (("launch", "--nproc-per-node", 2), "", False), (("run", "-w", 2), TORCH, True), (("run", "-w", 2), HAS_TORCH, True),
+    (("run", "-w", 2, "--", "./start.sh"), HAS_TORCH, True), (("run", "-w", 2), "", False)])
 def test_who_survives_a_failure_may_save(muster, command, imports, has_saved):
     """As under torchrun; but TensorFlow and JAX would delay a restart by all of the grace period."""
     (muster.folder / "saves.py").write_text(imports + SAVES)
     os.mkfifo(muster.folder / "survivor")
     takes = "1.5" if has_saved else "300"  # longer than a second
+    (muster.folder / "start.sh").write_text("#!/bin/sh\npython3 -u saves.py\nexit $?\n")
+    (muster.folder / "start.sh").chmod(0o755)
     done = muster(*command, "saves.py", code=1, env={"TAKES": takes})
     assert ("worker-0 | saved" in done.stdout) == has_saved
     assert ("worker-0 was killed by muster, 1s after the stop signal" in done.stderr) == (not has_saved)

@@ -71,7 +71,7 @@ static struct child_exit wait_for_end(pid_t pid)
 	siginfo_t seen;
 
 	waitid(P_PID, (id_t) pid, &seen, WEXITED | WNOWAIT);
-	while (child_reap(&ended, &has_children))
+	while (child_reap(&ended, &has_children, NULL, NULL))
 		if (ended.pid == pid)
 			return ended;
 	fail_msg("process %d was not reaped", (int) pid);
@@ -191,10 +191,10 @@ WORLD_TEST(reaping_says_whether_children_are_left)
 	bool has_children = true;
 	pid_t pid;
 
-	assert_false(child_reap(&ended, &has_children));
+	assert_false(child_reap(&ended, &has_children, NULL, NULL));
 	assert_false(has_children);
 	assert_int_equal(start_shell(world, "exec sleep 1000", &pid), 0);
-	assert_false(child_reap(&ended, &has_children));
+	assert_false(child_reap(&ended, &has_children, NULL, NULL));
 	assert_true(has_children);
 	child_signal_group(pid, SIGTERM);
 	assert_int_equal(wait_for_end(pid).signal, SIGTERM);
@@ -243,7 +243,7 @@ WORLD_TEST(a_daemon_goes_on_when_its_own_middle_process_ends)
 	assert_true(process_find(&identity));
 	kill(daemon, SIGKILL);
 	kill(leader, SIGKILL);
-	while (child_reap(&ended, &has_children) || has_children)
+	while (child_reap(&ended, &has_children, NULL, NULL) || has_children)
 		;
 }
 
@@ -380,7 +380,7 @@ WORLD_TEST(killing_all_reaches_sessions_of_their_own)
 	free(read_line(world));
 	child_kill_all(count_exit, &exits);
 	assert_true(exits >= 4);
-	assert_false(child_reap(&ended, &has_children));
+	assert_false(child_reap(&ended, &has_children, NULL, NULL));
 	assert_false(has_children);
 }
 
