@@ -16,6 +16,7 @@
 #include "logs/folder.h"
 #include "logs/reader.h"
 #include "spec/job.h"
+#include "spec/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -425,6 +426,7 @@ static int read_selection(const struct options *options, struct log_selection *r
 			  struct err *err)
 {
 	*ret_selection = (struct log_selection){
+		.line_limit = option_flag(options, "prefix") ? 0 : LIMIT_WHOLE_LINE,
 		.role = option_text(options, "role"),
 		.index = (int) option_number(options, "index", -1),
 		.attempt = (int) option_number(options, "attempt", -1),

@@ -100,6 +100,8 @@ static void read_counts(struct job_source *source, struct job_build *build)
 	build->workers_are_servers = option_flag(options, "worker-server");
 	if (!build->workers && !build->has_chief)
 		text_add(&source->faults, "--workers 0: no replica would train; add --chief\n");
+	if (option_duration(options, "timeout", -1) == 0)
+		text_add(&source->faults, "--timeout 0: the job would fail at once\n");
 	if (build->workers_are_servers && !build->has_chief)
 		text_add(&source->faults,
 			 "--worker-server: no replica would run the script; add --chief\n");
@@ -244,11 +246,12 @@ static void set_run_annotations(const struct job_source *source, struct json *ro
 
 /* As a script of PyTorch expects it from torchrun: its processes choose a GPU by LOCAL_RANK, and
  * those that survive a failure may save. */
-static void adapt_to_framework(const struct options *options, const char *const *command,
+static void adapt_to_framework(const struct job_source *source, const char *const *command,
 			       struct json *root)
 {
 	bool is_for_torch = program_is_for_torch(command);
-	const char *gpus = option_text(options, "visible-gpus");
+	const char *gpus =
+		source->is_for_this_machine ? option_text(source->options, "visible-gpus") : NULL;
 	struct json *annotations = json_object_at(json_object_at(root, "metadata"), "annotations");
 
 	if (gpus || is_for_torch)
@@ -288,8 +291,8 @@ static bool read_command(struct job_source *source, const struct job_build *buil
 	set_network(source->options, root);
 	set_name(source, json_get(root, "metadata"), build->name);
 	set_commit(source, json_get(root, "metadata"));
-	if (source->is_for_this_machine)
-		adapt_to_framework(source->options, build->command, root);
+	if (!source->is_for_kubernetes)
+		adapt_to_framework(source, build->command, root);
 	set_run_annotations(source, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(source, root);

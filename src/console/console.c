@@ -136,7 +136,7 @@ static int make_view(struct console *console, const struct console_settings *con
 	struct log_selection selection = LOG_SELECTION_ALL;
 	struct log_reader *reader;
 
-	if (console->settings.style.streams.rules)
+	if (console->settings.style.streams.rules || console->settings.style.hides_names)
 		selection.line_limit = LIMIT_WHOLE_LINE;
 	int rc = log_reader_new(console_settings->log_folder, &selection, &reader, err);
 

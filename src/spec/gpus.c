@@ -236,15 +236,18 @@ void gpus_add_models(const struct gpus *gpus, struct text *text)
 
 /* Scripts. */
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 struct imports {
 	bool has_torch, has_other;
 };
 
 static void add_module(const char *name, size_t len, struct imports *imports)
 {
-	static const char *const torch[] = {"torch",      "torchvision",
-					    "lightning",  "pytorch_lightning",
-					    "accelerate", "deepspeed"};
+	static const char *const torch[] = {
+		"torch",      "torchvision", "lightning",    "pytorch_lightning",
+		"accelerate", "deepspeed",   "transformers", "trl",
+		"peft",       "diffusers",   "timm",         "sentence_transformers"};
 	static const char *const others[] = {"tensorflow", "tf_keras", "keras", "jax", "flax"};
 	char *module CLEANUP(mem_free_text) = mem_copy_bytes(name, len);
 
@@ -265,7 +268,7 @@ static void read_statement(const char *line, struct imports *imports)
 		size_t len = strspn(line, NAME_LETTERS NAME_DIGITS "_");
 
 		add_module(line, len, imports);
-		line += strcspn(line, ",\n");
+		line += strcspn(line, ",;\n");
 	} while (!is_from && *line == ',');
 }
 
@@ -273,9 +276,11 @@ bool script_is_for_torch(const char *text)
 {
 	struct imports imports = {0};
 
+	if (text && text_starts_with(text, BYTE_ORDER_MARK))
+		text += strlen(BYTE_ORDER_MARK);
 	while (text && *text) {
 		read_statement(text + strspn(text, " \t"), &imports);
-		text = strchr(text, '\n');
+		text = strpbrk(text, "\n;");
 		text += text != NULL;
 	}
 	return imports.has_torch && !imports.has_other;

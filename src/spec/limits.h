@@ -30,7 +30,8 @@
 #define LIMIT_LOG_LINE                                                                             \
 	(64 * 1024) /* a longer line is shown in pieces of this size; its file keeps every byte */
 #define LIMIT_WHOLE_LINE                                                                           \
-	(1024 * 1024) /* the same, where others read the lines: with rules for streams */
+	(1024 * 1024) /* the same, where others read the lines: without prefixes, or with rules    \
+			 for streams */
 #define LIMIT_LOG_FILE                                                                             \
 	((int64_t) 1 << 30) /* the default size at which a log file is rotated, 1 GiB */
 #define LIMIT_LAST_LINES 20 /* lines of the failed replica in a failure */

@@ -13,6 +13,9 @@ HELLO = ("--", "sh", "-c", "echo hello from $MUSTER_INDEX")
 
 def test_names_can_be_left_out(muster):
     assert muster("run", "--no-prefix", *HELLO, code=0).stdout == "hello from 0\n"
+    long = ["--", "sh", "-c", "head -c 200000 /dev/zero | tr '\\0' x"]
+    assert muster("run", "--no-prefix", "--name", "long", *long, code=0).stdout == "x" * 200000 + "\n"
+    assert muster("logs", "--no-prefix", "long", code=0).stdout == "x" * 200000 + "\n"
 
 
 def test_the_time_of_a_line_can_stand_before_it(muster):

@@ -122,6 +122,10 @@ TEST(a_script_of_pytorch_is_known_by_its_imports)
 		"def main():\n    from torch.utils import data\n",
 		"from lightning.pytorch import Trainer",
 		"\tfrom accelerate import Accelerator\r\n",
+		"from transformers import Trainer\n",
+		"import sys; import torch\n",
+		"\xef\xbb\xbf"
+		"import torch\n",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
@@ -140,6 +144,7 @@ TEST(any_other_script_is_not)
 		"from . import torch",
 		"import torch\nimport tensorflow as tf\n",
 		"from jax import numpy\nimport torch",
+		"import torch; import jax",
 		"import",
 		"import ,,,",
 		"from",
