@@ -18,7 +18,7 @@
 /* Narrower rows are not for bars. */
 #define MIN_COLUMNS 20
 
-/* "runs", or "waits for 2 GPUs". A job on a cluster is not asked for it. */
+/* Of one that may have to wait: "runs", or "waits for 2 GPUs". */
 static const char *state_of_detached(struct lookup *lookup, const char *name, struct arena *arena)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -33,8 +33,10 @@ static const char *state_of_detached(struct lookup *lookup, const char *name, st
 	return status_condition(&status, CONDITION_QUEUED)->message;
 }
 
-int detached_report(const struct options *options, const char *namespace_name, const char *name)
+int detached_report(const struct options *options, const char *namespace_name,
+		    const struct job *job)
 {
+	const char *name = job->name;
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -62,7 +64,9 @@ int detached_report(const struct options *options, const char *namespace_name, c
 
 	output_print_message("the job %s in the background%s%s%s; to follow its output: muster "
 			     "logs -f %s",
-			     namespace_name ? "runs" : state_of_detached(lookup, name, arena),
+			     !namespace_name && job->waits_for_gpus
+				     ? state_of_detached(lookup, name, arena)
+				     : "runs",
 			     is_inside ? " until job '" : "", is_inside ? above : "",
 			     is_inside ? "', which started it, ends" : "", words);
 	return EXIT_DONE;
@@ -193,8 +197,7 @@ int run_here(const struct options *options, const char *state_folder,
 		output_print_message("%s", err.text);
 		return err.code == ERR_EXISTS ? EXIT_USAGE : EXIT_INTERNAL;
 	}
-	return whole.base.is_detached ? detached_report(options, NULL, request->job->name)
-				      : exit_code;
+	return whole.base.is_detached ? detached_report(options, NULL, request->job) : exit_code;
 }
 
 int run_remove_finished(const struct options *options, const char *namespace_name, const char *name,

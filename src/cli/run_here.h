@@ -77,4 +77,5 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 
 /* For a job that continues in the background: prints its name on stdout, or with --output the whole
  * job; and how to see more of it. The namespace is NULL for a local job. Returns the exit code. */
-int detached_report(const struct options *options, const char *namespace_name, const char *name);
+int detached_report(const struct options *options, const char *namespace_name,
+		    const struct job *job);

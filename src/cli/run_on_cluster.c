@@ -115,7 +115,7 @@ int submit_to_operator(const struct options *options, const struct job_source *s
 	if (begin_making(options, source, &making, &err) < 0 ||
 	    submit(options, source, &making, &err) < 0)
 		return kube_cluster_fail(&err);
-	return detached_report(options, making.job->name_space, making.job->name);
+	return detached_report(options, making.job->name_space, making.job);
 }
 
 /* Followed from this process, supervised by the operator. */
@@ -128,7 +128,7 @@ static int run_via_operator(const struct options *options, const struct job_sour
 	if (submit(options, source, making, &err) < 0)
 		return kube_cluster_fail(&err);
 	if (request->base.is_detached)
-		return detached_report(options, making->job->name_space, making->job->name);
+		return detached_report(options, making->job->name_space, making->job);
 	request->job = NULL;
 	request->attach_to = making->job->name;
 	request->namespace_name = making->job->name_space;
@@ -178,7 +178,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return kube_cluster_fail(&err);
 	return request.base.is_detached
-		       ? detached_report(options, making.job->name_space, making.job->name)
+		       ? detached_report(options, making.job->name_space, making.job)
 		       : run_remove_finished(options, making.job->name_space, making.job->name,
 					     exit_code);
 }

@@ -419,7 +419,8 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 		.is_clock_synchronized = is_clock_known && !(clock.status & STA_UNSYNC),
 	};
 	collect_python(ret_facts, arena);
-	collect_library(&ret_facts->library, arena);
+	if (ret_facts->tensorflow.folder) /* no other Python needs it */
+		collect_library(&ret_facts->library, arena);
 	doctor_collect_network(&ret_facts->network, arena);
 	doctor_collect_limits(&ret_facts->limits, arena);
 	doctor_collect_state_folder(&ret_facts->state_folder, state_folder, arena);

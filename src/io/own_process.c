@@ -77,13 +77,16 @@ char *search_path_find(const char *path, const char *name)
 void own_virtual_env_activate(const char *called)
 {
 	const char *active = getenv("VIRTUAL_ENV");
+
+	if ((active && *active) || getenv("CONDA_PREFIX"))
+		return;
 	char *program CLEANUP(mem_free_text) = search_path_find(getenv("PATH"), called);
 	char *bin CLEANUP(mem_free_text) = program ? file_folder_of(program) : NULL;
 	char *file CLEANUP(mem_free_text) = bin ? mem_format("%s/../pyvenv.cfg", bin) : NULL;
 	char *found CLEANUP(mem_free_text) = file ? realpath(file, NULL) : NULL;
 	char *folder CLEANUP(mem_free_text) = found ? file_folder_of(found) : NULL;
 
-	if (folder && !(active && *active) && !getenv("CONDA_PREFIX"))
+	if (folder)
 		setenv("VIRTUAL_ENV", folder, true);
 }
 
